@@ -83,22 +83,32 @@ local function sorted_entries(folder)
   return names
 end
 
--- Files of the list's folders that qkvc generated and that are no longer in the list.
-local function orphans_of(dir, list)
-  local listed, orphans = {}, {}
+local function is_temporary(name)
+  return name:sub(-#new_suffix) == new_suffix or name:sub(-#old_suffix) == old_suffix
+end
+
+-- Paths of the files in the list's folders that are not in the list and that satisfy wanted.
+local function others(dir, list, wanted)
+  local listed, found = {}, {}
   for _, entry in ipairs(list) do listed[entry.path] = true end
   for _, folder in ipairs(folders_of(list)) do
     for _, name in ipairs(sorted_entries(dir .. "/" .. folder)) do
       local path = folder .. "/" .. name
-      local temporary = name:sub(-#new_suffix) == new_suffix or name:sub(-#old_suffix) == old_suffix
-      if not listed[path] and not temporary
-        and lfs.symlinkattributes(dir .. "/" .. path, "mode") == "file" then
-        local text = text_of(dir .. "/" .. path)
-        if text and is_generated(text) then orphans[#orphans + 1] = path end
+      local mode = lfs.symlinkattributes(dir .. "/" .. path, "mode")
+      if not listed[path] and mode == "file" and wanted(name, dir .. "/" .. path) then
+        found[#found + 1] = path
       end
     end
   end
-  return orphans
+  return found
+end
+
+-- Files that qkvc generated and that are no longer in the list.
+local function orphans_of(dir, list)
+  return others(dir, list, function(name, path)
+    local text = not is_temporary(name) and text_of(path)
+    return text and is_generated(text)
+  end)
 end
 
 local function check_paths(list)
@@ -154,81 +164,99 @@ end
 local function set_aside(path, undo)
   local aside = path .. old_suffix
   os.remove(aside)
-  local done = lfs.link(path, aside)
-  if not done then
-    local complaint
-    done, complaint = os.rename(path, aside)
-    if not done then return nil, complaint end
-  end
-  table.insert(undo, function() os.rename(aside, path) end)
-  return aside
+  table.insert(undo, function()
+    -- where both are links to one file, a rename succeeds and does nothing
+    if os.rename(aside, path) then os.remove(aside) end
+  end)
+  if lfs.link(path, aside) then return true end
+  return os.rename(path, aside)
 end
 
-local function put_in_place(step, undo, aside)
-  if step.exists then
-    local name, complaint = set_aside(step.path, undo)
-    if not name then return nil, complaint end
-    aside[#aside + 1] = name
-  else
-    table.insert(undo, function() os.remove(step.path) end)
-  end
-  return os.rename(step.path .. new_suffix, step.path)
-end
-
-local function perform(dir, list, steps, undo)
-  for _, folder in ipairs(folders_of(list)) do
-    local made, complaint = make_folder(dir .. "/" .. folder, undo)
-    if not made then return nil, complaint end
-  end
-  local made, complaint = make_folder(dir, undo)
-  if not made then return nil, complaint end
-  for _, step in ipairs(steps.changed) do
+local function write_new(changed, undo)
+  for _, step in ipairs(changed) do
     local new = step.path .. new_suffix
     os.remove(new)
     table.insert(undo, function() os.remove(new) end)
-    local written
-    written, complaint = write_whole(new, step.text)
+    local written, complaint = write_whole(new, step.text)
     if not written then return nil, complaint end
   end
-  local aside = {}
-  for _, step in ipairs(steps.changed) do
-    local placed
-    placed, complaint = put_in_place(step, undo, aside)
+  return true
+end
+
+local function put_in_place(changed, undo)
+  for _, step in ipairs(changed) do
+    if step.exists then
+      local kept, complaint = set_aside(step.path, undo)
+      if not kept then return nil, complaint end
+    else
+      table.insert(undo, function() os.remove(step.path) end)
+    end
+    local placed, complaint = os.rename(step.path .. new_suffix, step.path)
     if not placed then return nil, complaint end
   end
-  for _, orphan in ipairs(steps.orphans) do
-    local name
-    name, complaint = set_aside(dir .. "/" .. orphan, undo)
-    if not name then return nil, complaint end
-    aside[#aside + 1] = name
-    os.remove(dir .. "/" .. orphan)
+  return true
+end
+
+local function take_away(dir, orphans, undo)
+  for _, orphan in ipairs(orphans) do
+    local path = dir .. "/" .. orphan
+    local kept, complaint = set_aside(path, undo)
+    if not kept then return nil, complaint end
+    os.remove(path)
+    if lfs.symlinkattributes(path, "mode") then return nil, path .. ": cannot be removed" end
   end
-  return aside
+  return true
+end
+
+local function perform(dir, list, steps, undo)
+  local folders = folders_of(list)
+  table.insert(folders, 1, "")
+  for _, folder in ipairs(folders) do
+    local made, complaint = make_folder(folder == "" and dir or dir .. "/" .. folder, undo)
+    if not made then return nil, complaint end
+  end
+  local done, complaint = write_new(steps.changed, undo)
+  if done then done, complaint = put_in_place(steps.changed, undo) end
+  if done then done, complaint = take_away(dir, steps.orphans, undo) end
+  return done, complaint
+end
+
+-- Removes what was set aside, by this run or by one that was killed.
+local function clear_temporaries(dir, list, changed)
+  for _, step in ipairs(changed) do os.remove(step.path .. old_suffix) end
+  for _, path in ipairs(others(dir, list, is_temporary)) do os.remove(dir .. "/" .. path) end
+end
+
+local function without_slashes(dir)
+  assert(dir ~= "", "the folder must have a name")
+  return dir:match("^(.-)/+$") or dir
 end
 
 --- Writes a list of texts, all or nothing, and removes what qkvc once generated beside them and the
 -- list no longer holds.
 -- @string dir the folder; made where it is missing
 -- @tparam {{path=string,text=string},...} list paths below dir, with /
--- @tparam[opt] function owned tells from an existing file's text whether it may be replaced; without
---   it, the banner does
--- @treturn ?table { written = {...}, unchanged = {...}, removed = {...} }, paths as in the list; or nil
+-- @tparam[opt] function owned tells from an existing file's text whether it may be replaced;
+--   without it, the banner does
+-- @treturn ?table { written = {...}, unchanged = {...}, removed = {...} }, paths as in the list;
+--   or nil
 -- @treturn string a message, one line for each file
 -- @treturn string "foreign" where files of somebody else are in the way, "disk" for all else
 function files.write(dir, list, owned)
+  dir = without_slashes(dir)
   check_paths(list)
   local steps, complaint = survey(dir, list, owned or is_owned)
   if not steps then return nil, complaint, "foreign" end
   local undo = {}
   -- an interrupt arrives as an error
-  local finished, aside
-  finished, aside, complaint = pcall(perform, dir, list, steps, undo)
-  if not finished or not aside then
+  local finished, done
+  finished, done, complaint = pcall(perform, dir, list, steps, undo)
+  if not finished or not done then
     for index = #undo, 1, -1 do undo[index]() end
-    if not finished then error(aside, 0) end
+    if not finished then error(done, 0) end
     return nil, complaint, "disk"
   end
-  for _, path in ipairs(aside) do os.remove(path) end
+  clear_temporaries(dir, list, steps.changed)
   local written = {}
   for _, step in ipairs(steps.changed) do written[#written + 1] = step.name end
   return { written = written, unchanged = steps.unchanged, removed = steps.orphans }
@@ -240,6 +268,7 @@ end
 -- @treturn ?table { stale = {...}, missing = {...}, orphaned = {...} }, paths below dir; or nil
 -- @treturn string a message where a file cannot be read
 function files.check(dir, list)
+  dir = without_slashes(dir)
   check_paths(list)
   local found = { stale = {}, missing = {}, orphaned = orphans_of(dir, list) }
   for _, entry in ipairs(list) do

@@ -1,0 +1,90 @@
+--- From what a user names to completed specs.
+--
+-- Goes in: the SPECs of a command line and what it overrides. Comes out: completed specs, or every
+-- complaint about each of them. Does not know: what becomes of the specs.
+
+local lfs = require "lfs"
+local spec_file = require "read.spec_file"
+
+local request = {}
+
+local function shipped_folder()
+  local own_path = package.searchpath("request", package.path)
+  return own_path:match("^(.*)request%.lua$") .. "../specs/"
+end
+
+--- Finds the file of a SPEC: a path, or the name of a shipped spec.
+-- @string name as the user gave it
+-- @treturn string a path; the name itself where nothing is there, so that opening it complains
+function request.path_of(name)
+  if lfs.attributes(name, "mode") == "file" or not name:find("^[%w_]+$") then return name end
+  local shipped = shipped_folder() .. name .. ".lua"
+  if lfs.attributes(shipped, "mode") == "file" then return shipped end
+  return name
+end
+
+local function overridden(raw, overrides)
+  if overrides.targets and #overrides.targets > 0 then raw.targets = overrides.targets end
+  if overrides.unroll then raw.unroll = overrides.unroll end
+  return raw
+end
+
+-- Names that differ only in case make the same C macros.
+local function clash(requests, name)
+  for _, other in ipairs(requests) do
+    if other.spec.name:upper() == name:upper() then return other end
+  end
+end
+
+--- Loads, overrides and completes specs.
+-- @tparam {string,...} names SPECs as the user gave them; one given twice counts once
+-- @tparam table overrides targets (a list, may be empty) and unroll, each optional
+-- @treturn ?{{path=string,spec=table},...} in the order given, or nil
+-- @treturn {string,...} all complaints about all of them, each naming its file
+function request.specs(names, overrides)
+  local complete = require("spec").complete
+  local requests, complaints, seen = {}, {}, {}
+  for _, name in ipairs(names) do
+    local path = request.path_of(name)
+    local raw, complaint
+    if not seen[path] then
+      seen[path] = true
+      raw, complaint = spec_file.load(path)
+      complaints[#complaints + 1] = complaint
+    end
+    local spec, list
+    if raw then spec, list = complete(overridden(raw, overrides)) end
+    for _, one in ipairs(list or {}) do complaints[#complaints + 1] = path .. ": " .. one end
+    local other = spec and clash(requests, spec.name)
+    if other then
+      complaints[#complaints + 1] = ("%s: name: %q: %s has it already (letter case does not count)")
+        :format(path, spec.name, other.path)
+    elseif spec then
+      requests[#requests + 1] = { path = path, spec = spec }
+    end
+  end
+  if #complaints > 0 then return nil, complaints end
+  return requests
+end
+
+--- The texts of several specs as one list.
+-- @tparam {{path=string,spec=table},...} requests what request.specs returned
+-- @treturn ?{{path=string,text=string},...} all files, or nil
+-- @treturn {string,...} all complaints, each naming its spec's file
+function request.files(requests)
+  local emit = require "emit"
+  local list, complaints = {}, {}
+  for _, one in ipairs(requests) do
+    local files, found = emit.files(one.spec)
+    if not files then
+      for _, complaint in ipairs(type(found) == "table" and found or { found }) do
+        complaints[#complaints + 1] = one.path .. ": " .. complaint
+      end
+    end
+    table.move(files or {}, 1, #(files or {}), #list + 1, list)
+  end
+  if #complaints > 0 then return nil, complaints end
+  return list
+end
+
+return request
