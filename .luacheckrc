@@ -4,6 +4,6 @@ max_cyclomatic_complexity = 12
 codes = true
 color = false
 
-include_files = { "generator", "specs", "tests", ".luacheckrc", ".busted" }
+include_files = { "**/*.lua", "generator/qkvc", ".luacheckrc", ".busted" }
 
 files["tests/lua"] = { std = "lua54+busted" }

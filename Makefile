@@ -1,0 +1,62 @@
+# The habits of qkvc, one command each. `make` alone lists them.
+# Every target works on a fresh Debian 12 after `make deps`.
+
+CC      = cc
+CFLAGS  = -O2
+SAN     = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+LAYERS  = $(shell cat specs/generated.txt)
+BENCH   = minilm_l6 bert_base
+BUSTED  = busted --lua=lua5.4
+
+# make's own exit code is 2 for whatever fails; the scripts below print why.
+.NOTPARALLEL:
+.PHONY: help deps demo generate current lint fmt test test-lua test-c test-golden sanitize \
+        bench verify-all tune bench-peers
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+deps: ## install what is missing of the Debian packages that qkvc needs
+	@sh tests/deps.sh
+
+demo: ## generate a real layer, compile it, run it on real input, show error and time
+	@sh examples/demo.sh
+
+generate: ## rewrite the files below generated/ whose text changed
+	@generator/qkvc generate $(LAYERS) -o generated
+
+current: ## prove that generated/ is what the generator writes, twice, in two environments
+	@sh tests/current.sh
+
+lint: ## luacheck, plain-text rules, clang-format on hand-written C
+	@sh tests/lint.sh
+
+fmt: ## format hand-written C; never touches generated/
+	@sh tests/lint.sh --list-c | xargs -r clang-format -i
+
+test: test-lua test-c test-golden ## everything that proves the project
+
+test-lua: ## the generator's own tests
+	@$(BUSTED)
+
+test-c: ## compile and run the Check test of each layer in generated/
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' sh tests/check.sh
+
+test-golden: ## generated code against the golden vectors
+	@generator/qkvc verify tests/golden
+
+sanitize: ## Check tests and golden vectors under address and undefined-behaviour sanitizers
+	@CC='$(CC)' CFLAGS='$(SAN)' sh tests/check.sh
+	@generator/qkvc verify tests/golden --cflags '$(SAN)'
+
+bench: ## measure the shipped layers on this machine
+	@generator/qkvc bench $(BENCH)
+
+verify-all: ## the full matrix: all vectors, compilers, flags, unrollings; takes long
+	@sh tests/verify_all.sh
+
+tune: ## measure kernels and fit the cost model to this machine
+	@sh tests/bench/tune.sh
+
+bench-peers: ## measure beside other implementations; installs them in a virtual environment
+	@sh tests/bench/peers.sh
