@@ -78,7 +78,7 @@ local array_type = { __jsontype = "array" }
 
 local finished
 
-local function finished_object(record, members, path)
+local function finished_object(record, members, path, nulls)
   local object = setmetatable({}, object_type)
   local seen = {}
   for _, member in ipairs(members[record] or {}) do
@@ -87,8 +87,8 @@ local function finished_object(record, members, path)
       return nil, ("%s: the key stands twice in one object"):format(inner)
     end
     seen[member.key] = true
-    if member.value ~= json.null then
-      local value, complaint = finished(member.value, members, inner)
+    if member.value ~= json.null or nulls then
+      local value, complaint = finished(member.value, members, inner, nulls)
       if complaint then return nil, complaint end
       object[member.key] = value
     end
@@ -96,21 +96,21 @@ local function finished_object(record, members, path)
   return object
 end
 
-local function finished_array(list, members, path)
+local function finished_array(list, members, path, nulls)
   local array = setmetatable({}, array_type)
   for index, element in ipairs(list) do
-    local value, complaint = finished(element, members, ("%s[%d]"):format(path, index))
+    local value, complaint = finished(element, members, ("%s[%d]"):format(path, index), nulls)
     if complaint then return nil, complaint end
     array[index] = value
   end
   return array
 end
 
-function finished(value, members, path)
+function finished(value, members, path, nulls)
   if value == json.null then return value end
   if type(value) == "table" then
     local is_array = getmetatable(value) == array_type
-    return (is_array and finished_array or finished_object)(value, members, path)
+    return (is_array and finished_array or finished_object)(value, members, path, nulls)
   end
   if math.type(value) == "float" and value - value ~= 0 then
     return nil, ("%s: the number is too large for a double"):format(path)
@@ -119,19 +119,20 @@ function finished(value, members, path)
 end
 
 --- Decodes one JSON text.
--- Null members are absent, a null in an array is json.null. Whole numbers without a point or an
--- exponent are integers. json.kind tells an empty array from an empty object.
+-- Null members are absent, a null in an array is json.null. Numbers without a point or an exponent
+-- are integers. json.kind tells an empty array from an empty object.
 -- @string text the JSON text
 -- @string name what the messages call it, usually the file
+-- @tparam[opt] boolean nulls keep null members, as json.null
 -- @return the value, or nil
 -- @treturn string a message that names text, place and fault
-function json.decode(text, name)
+function json.decode(text, name, nulls)
   local complaint = check_grammar(text)
   if complaint then return nil, ("%s: %s"):format(name, complaint) end
   local object_meta, members = recorder()
   local raw = dkjson.decode(text, 1, json.null, object_meta, array_type)
   local value
-  value, complaint = finished(raw, members, "")
+  value, complaint = finished(raw, members, "", nulls)
   if complaint then
     return nil, ("%s: %s"):format(name, (complaint:gsub("^%.", "")))
   end

@@ -48,38 +48,40 @@ local function size_of(shape, dtype)
   return bytes
 end
 
+-- The broken rule of an entry's offsets, if any.
+local function offsets_complaint(offsets, data_bytes)
+  if json.kind(offsets) ~= "array" or #offsets ~= 2
+    or not is_count(offsets[1]) or not is_count(offsets[2]) then
+    return "must be two whole numbers of 0 or more"
+  end
+  if offsets[1] > offsets[2] then return "the begin must not lie behind the end" end
+  if offsets[2] > data_bytes then
+    return ("must lie within the %d bytes behind the header"):format(data_bytes)
+  end
+end
+
 -- One entry of the header as a tensor, or nil and the broken rule.
 local function checked_tensor(entry, data_start, data_bytes)
   if json.kind(entry) ~= "object" then
     return nil, ("%s: the entry must be an object"):format(plain(entry))
   end
-  if type(entry.dtype) ~= "string" or not width[entry.dtype] then
-    return nil, ("dtype %s: not a known dtype"):format(plain(entry.dtype))
+  local dtype, offsets = entry.dtype, entry.data_offsets
+  if type(dtype) ~= "string" or not width[dtype] then
+    return nil, ("dtype %s: not a known dtype"):format(plain(dtype))
   end
   if json.kind(entry.shape) ~= "array" then
     return nil, ("shape %s: must be an array"):format(plain(entry.shape))
   end
-  local bytes, complaint = size_of(entry.shape, entry.dtype)
+  local bytes, complaint = size_of(entry.shape, dtype)
   if not bytes then return nil, complaint end
-  local offsets = entry.data_offsets
-  if json.kind(offsets) ~= "array" or #offsets ~= 2
-    or not is_count(offsets[1]) or not is_count(offsets[2]) then
-    return nil, ("data_offsets %s: must be two whole numbers of 0 or more"):format(plain(offsets))
+  complaint = offsets_complaint(offsets, data_bytes)
+  if not complaint and offsets[2] - offsets[1] ~= bytes then
+    complaint = ("%d bytes, but shape %s of %s takes %d")
+      :format(offsets[2] - offsets[1], plain(entry.shape), dtype, bytes)
   end
-  local first, last = offsets[1], offsets[2]
-  if first > last then
-    return nil, ("data_offsets %s: the begin must not lie behind the end"):format(plain(offsets))
-  end
-  if last > data_bytes then
-    return nil, ("data_offsets %s: must lie within the %d bytes behind the header")
-      :format(plain(offsets), data_bytes)
-  end
-  if last - first ~= bytes then
-    return nil, ("data_offsets %s: %d bytes, but shape %s of %s takes %d")
-      :format(plain(offsets), last - first, plain(entry.shape), entry.dtype, bytes)
-  end
+  if complaint then return nil, ("data_offsets %s: %s"):format(plain(offsets), complaint) end
   local shape = table.move(entry.shape, 1, #entry.shape, 1, {})
-  return { dtype = entry.dtype, shape = shape, offset = data_start + first, bytes = bytes }
+  return { dtype = dtype, shape = shape, offset = data_start + offsets[1], bytes = bytes }
 end
 
 local function sorted_names(header)
@@ -126,8 +128,8 @@ local function header_of(handle, file_bytes)
   end
   local length = string.unpack("<i8", handle:read(8))
   if length < 0 or length > header_limit then
-    return nil, ("header length %s: must be at most %d"):format(("%.0f")
-      :format(length < 0 and length + 2.0 ^ 64 or length), header_limit)
+    return nil, ("header length %s: must be at most %d")
+      :format((length < 0 and "0x%x" or "%d"):format(length), header_limit)
   end
   if length > file_bytes - 8 then
     return nil, ("header length %d: only %d bytes follow in the file")
@@ -191,10 +193,11 @@ local function read_pieces(file, name, take)
   handle:seek("set", tensor.offset)
   local left = tensor.bytes
   while left > 0 do
-    local piece = handle:read(math.min(left, chunk_bytes))
-    if not piece then
+    local wanted = math.min(left, chunk_bytes)
+    local piece = handle:read(wanted) or ""
+    if #piece < wanted then
       return nil, ("%s: tensor %q: truncated, %d of %d bytes are missing")
-        :format(file.path, name, left, tensor.bytes)
+        :format(file.path, name, left - #piece, tensor.bytes)
     end
     take(piece)
     left = left - #piece

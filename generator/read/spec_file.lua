@@ -83,37 +83,42 @@ local function inner_path(path, key)
   return path == "" and key or path .. "." .. key
 end
 
--- Copies a value; state holds the open tables and the count of values, so that neither a cycle nor
--- a table that holds another many times over goes on for ever.
-local function plain_copy(value, path, depth, state)
-  state.values = state.values + 1
-  if state.values > value_limit then
-    return nil, ("%s: more than %d values"):format(path, value_limit)
-  end
-  local kind = type(value)
-  if kind == "number" or kind == "string" or kind == "boolean" then return value end
-  if kind ~= "table" then
-    return nil, ("%s: a %s: only numbers, strings, booleans and tables are allowed")
-      :format(path, kind)
-  end
-  if state.open[value] then return nil, ("%s: the table holds itself"):format(path) end
+local is_plain <const> = { number = true, string = true, boolean = true }
+
+local plain_copy
+
+local function table_copy(source, path, depth, state)
+  if state.open[source] then return nil, ("%s: the table holds itself"):format(path) end
   if depth > depth_limit then
     return nil, ("%s: tables may be nested at most %d deep"):format(path, depth_limit)
   end
-  state.open[value] = true
-  local keys, wrong_key = ordered_keys(value)
+  local keys, wrong_key = ordered_keys(source)
   if not keys then
     return nil, ("%s: a key is %s: keys must be strings or integers")
       :format(path == "" and "the spec" or path, wrong_key)
   end
+  state.open[source] = true
   local copy = {}
   for _, key in ipairs(keys) do
     local complaint
-    copy[key], complaint = plain_copy(value[key], inner_path(path, key), depth + 1, state)
+    copy[key], complaint = plain_copy(source[key], inner_path(path, key), depth + 1, state)
     if complaint then return nil, complaint end
   end
-  state.open[value] = nil
+  state.open[source] = nil
   return copy
+end
+
+-- Copies a value; state holds the open tables and the count of values, so that neither a cycle nor
+-- a table that holds another many times over goes on for ever.
+function plain_copy(value, path, depth, state)
+  state.values = state.values + 1
+  if state.values > value_limit then
+    return nil, ("%s: more than %d values"):format(path, value_limit)
+  end
+  if is_plain[type(value)] then return value end
+  if type(value) == "table" then return table_copy(value, path, depth, state) end
+  return nil, ("%s: a %s: only numbers, strings, booleans and tables are allowed")
+    :format(path, type(value))
 end
 
 -- The message of a chunk that failed, with the file instead of the chunk's name.
@@ -124,8 +129,9 @@ local function located(complaint, path)
 end
 
 local function load_lua(text, path)
-  local chunk, complaint = load(text, "=spec", "t", {})
-  if not chunk then return nil, located(complaint, path) end
+  -- a stack overflow of the parser would go to the message handler of whoever called us
+  local _, chunk, complaint = pcall(load, text, "=spec", "t", {})
+  if type(chunk) ~= "function" then return nil, located(complaint or chunk, path) end
   local results = run_confined(chunk)
   if not results[1] then return nil, located(results[2], path) end
   if results.n ~= 2 or type(results[2]) ~= "table" then
