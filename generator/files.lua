@@ -147,7 +147,9 @@ end
 
 -- Makes a folder and those above it; notes each new one in undo.
 local function make_folder(path, undo)
-  if path == "" or lfs.attributes(path, "mode") == "directory" then return true end
+  local mode = lfs.attributes(path, "mode")
+  if path == "" or mode == "directory" then return true end
+  if mode then return nil, ("%s: a %s is in the way of the folder"):format(path, mode) end
   local above = folder_of(path)
   if above then
     local made, complaint = make_folder(above, undo)

@@ -119,8 +119,8 @@ function finished(value, members, path, nulls)
 end
 
 --- Decodes one JSON text.
--- Null members are absent, a null in an array is json.null. Numbers without a point or an exponent
--- are integers. json.kind tells an empty array from an empty object.
+-- Null members are absent unless they are asked for, a null in an array is json.null. Numbers
+-- without a point or an exponent are integers. json.kind tells an empty array from an empty object.
 -- @string text the JSON text
 -- @string name what the messages call it, usually the file
 -- @tparam[opt] boolean nulls keep null members, as json.null

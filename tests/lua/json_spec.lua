@@ -28,6 +28,12 @@ describe("read.json", function()
     assert.equal(3, value.list[3])
   end)
 
+  it("keeps null members where they are asked for", function()
+    local value = json.decode('{"none": null, "inner": {"none": null}}', "f", true)
+    assert.equal(json.null, value.none)
+    assert.equal(json.null, value.inner.none)
+  end)
+
   it("leaves marks of leniency inside strings alone", function()
     local text = '"a // b ,] 1. \\" ,} \\\\"'
     assert.equal('a // b ,] 1. " ,} \\', json.decode(text, "f"))
