@@ -4,6 +4,7 @@
 -- complaint about each of them. Does not know: what becomes of the specs.
 
 local lfs = require "lfs"
+local spec = require "spec"
 local spec_file = require "read.spec_file"
 
 local request = {}
@@ -29,40 +30,31 @@ local function overridden(raw, overrides)
   return raw
 end
 
--- Names that differ only in case make the same C macros.
-local function clash(requests, name)
-  for _, other in ipairs(requests) do
-    if other.spec.name:upper() == name:upper() then return other end
-  end
-end
-
 --- Loads, overrides and completes specs.
 -- @tparam {string,...} names SPECs as the user gave them; one given twice counts once
 -- @tparam table overrides targets (a list, may be empty) and unroll, each optional
 -- @treturn ?{{path=string,spec=table},...} in the order given, or nil
 -- @treturn {string,...} all complaints about all of them, each naming its file
 function request.specs(names, overrides)
-  local complete = require("spec").complete
-  local requests, complaints, seen = {}, {}, {}
+  local requests, completed, complaints, seen = {}, {}, {}, {}
   for _, name in ipairs(names) do
     local path = request.path_of(name)
-    local raw, complaint
     if not seen[path] then
       seen[path] = true
-      raw, complaint = spec_file.load(path)
-      complaints[#complaints + 1] = complaint
-    end
-    local spec, list
-    if raw then spec, list = complete(overridden(raw, overrides)) end
-    for _, one in ipairs(list or {}) do complaints[#complaints + 1] = path .. ": " .. one end
-    local other = spec and clash(requests, spec.name)
-    if other then
-      complaints[#complaints + 1] = ("%s: name: %q: %s has it already (letter case does not count)")
-        :format(path, spec.name, other.path)
-    elseif spec then
-      requests[#requests + 1] = { path = path, spec = spec }
+      local raw, complaint = spec_file.load(path)
+      local one, list
+      if raw then
+        one, list = spec.complete(overridden(raw, overrides))
+      else
+        complaints[#complaints + 1] = complaint
+      end
+      for _, found in ipairs(list or {}) do complaints[#complaints + 1] = path .. ": " .. found end
+      if one then requests[#requests + 1] = { path = path, spec = one } end
+      completed[#completed + 1] = one
     end
   end
+  local clashes = spec.clashes(completed)
+  table.move(clashes, 1, #clashes, #complaints + 1, complaints)
   if #complaints > 0 then return nil, complaints end
   return requests
 end
