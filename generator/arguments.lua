@@ -16,8 +16,8 @@ local function whole_number(text)
 end
 
 local function add_overrides(command)
-  command:option("--target", "Emit for this target; may be given more than once "
-    .. "(default: the targets of the spec)."):argname("T"):count("*"):target("targets")
+  command:option("--target", "Use this target; may be given more than once (default: the targets "
+    .. "of the spec)."):argname("T"):count("*"):target("targets")
   command:option("--unroll", "Unroll this way (default: as the spec says)."):argname("U")
     :choices({ "full", "tile", "auto" })
 end
@@ -107,13 +107,17 @@ local commands = {
     example = 'qkvc verify tests/golden --cc clang --cflags "-O3 -march=native"',
     define = function(command)
       command:argument("cases", "a .json file, a stem or a folder"):argname("CASE"):args("+")
-      command:option("--target", "Run this target (default: portable)."):argname("T")
-      command:option("--unroll", "Unroll this way (default: tile)."):argname("U")
-        :choices({ "full", "tile", "auto" })
+      add_overrides(command)
       command:option("--cc", "The C compiler (default: $CC, or cc)."):argname("CC")
       command:option("--cflags", "Its flags (default: -O2)."):argname("FLAGS")
       command:option("--run", "A command in front of each program, as an emulator.")
         :argname("COMMAND")
+      command:option("-j --jobs", "How many programs at once (default: one for each processor).")
+        :argname("N"):convert(whole_number)
+      command:option("--keep", "Work in this new or empty folder, and leave it.")
+        :argname("FOLDER")
+      command:option("--rename", "Rename cases and tensors at random first, by this seed.")
+        :argname("SEED"):convert(whole_number)
     end,
   },
   {
@@ -125,10 +129,7 @@ local commands = {
       command:argument("specs", spec_help):argname("SPEC"):args("+")
       command:option("--tokens", "Counts of tokens, separated by commas or spaces."):argname("N")
         :args("+"):count("*")
-      command:option("--target", "Measure this target; may be given more than once.")
-        :argname("T"):count("*"):target("targets")
-      command:option("--unroll", "Unroll this way (default: as the spec says)."):argname("U")
-        :choices({ "full", "tile", "auto" })
+      add_overrides(command)
       command:option("--cc", "The C compiler (default: $CC, or cc)."):argname("CC")
       command:option("--cflags", "Its flags."):argname("FLAGS")
       command:flag("--json", "Print one JSON object a line instead of a table.")
