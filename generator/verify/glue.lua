@@ -1,0 +1,80 @@
+--- The C that joins one case to its layer, from templates/verify_case.c.in.
+-- In: a case and its layer. Out: text, or what is wrong with the case's tensors.
+
+local render = require "render"
+local source = require "verify.source"
+local tensors = require "verify.tensors"
+local weights = require "verify.weights"
+
+local glue = {}
+
+-- Any text as a C string: what is not plain is written in octal.
+local function c_string(text)
+  return '"' .. text:gsub("[^%w/._%- ]", function(character)
+    return ("\\%03o"):format(character:byte())
+  end) .. '"'
+end
+
+-- A double by its bits, so that neither locale nor rounding is in the way.
+local function bits_of(number)
+  return ("UINT64_C(0x%016x)"):format(string.unpack("<i8", string.pack("<d", number)))
+end
+
+local function place_of(tensor)
+  if tensor.number then return tostring(tensor.number) end
+  return ("offsetof(struct verify_call, %s)"):format(tensor.field)
+end
+
+--- Which flags let a compiler change values, so that equal bits are not to be expected.
+local function changes_values(cflags)
+  for flag in cflags:gmatch("%S+") do
+    if flag == "-Ofast" or flag:find("^%-ffast%-math") or flag:find("^%-funsafe%-math")
+      or flag:find("^%-fassociative%-math") or flag:find("^%-freciprocal%-math") then
+      return true
+    end
+  end
+  return false
+end
+
+local function targets_of(spec, cflags)
+  local list = {}
+  for index, name in ipairs(spec.targets) do
+    list[index] = { name = name, exact = name ~= "portable" and not changes_values(cflags) }
+  end
+  return list
+end
+
+local function names_of(layer, content, number, cflags)
+  local spec = layer.spec
+  local scratch = spec.attention and layer.upper .. "_SCRATCH_BYTES" or "0"
+  return {
+    number = number, name = layer.name, upper = layer.upper, spec = spec, call = layer.call,
+    file = c_string(content.file.path), atol = bits_of(content.tolerance.atol),
+    rtol = bits_of(content.tolerance.rtol), batch = content.batch or 1, scratch = scratch,
+    attention = spec.attention, cached = spec.cache and true or false,
+    two_counts = spec.context ~= nil, targets = targets_of(spec, cflags),
+    stages = spec.attention and { "project_q", "project_kv", "output" } or { "output" },
+    flag = function(set) return set and 1 or 0 end,
+  }
+end
+
+--- Renders the glue of a case.
+-- @tparam table content from case.read, its file's path absolute
+-- @tparam table layer from layer.of
+-- @tparam integer number of the case in this run
+-- @string cflags of the layer's code
+-- @treturn ?string C; or nil where a tensor is missing or wrong
+-- @treturn string all complaints
+function glue.text(content, layer, number, cflags)
+  local from = source.new(content)
+  local counts = tensors.counts(from, layer.spec)
+  local names = names_of(layer, content, number, cflags)
+  names.loads, names.weights = weights.of(from, layer)
+  if counts then names.tensors = tensors.of(from, layer, counts) end
+  if #from.complaints > 0 then return nil, table.concat(from.complaints, "; ") end
+  for _, tensor in ipairs(names.tensors) do tensor.place = place_of(tensor) end
+  names.counts, names.live = counts, counts.live or false
+  return render.template("verify_case.c.in", names)
+end
+
+return glue
