@@ -1,0 +1,62 @@
+--- T5's buckets of distances, their edges as exact integers.
+-- Bucket m holds distance m up to E - 1, E half the buckets; beyond, bucket E + r begins at the first
+-- m with m^S * E^r >= max_distance^r * E^S, S = buckets - E (Raffel et al. 2020, with no logarithm to
+-- round). Knows nothing of layers or C.
+
+local buckets = {}
+
+local BASE <const> = 10000000
+
+--- A product of small integers as digits to BASE, least first.
+local function power_product(...)
+  local digits = { 1 }
+  for _, pair in ipairs({ ... }) do
+    for _ = 1, pair[2] do
+      local carry = 0
+      for i = 1, #digits do
+        local value = digits[i] * pair[1] + carry
+        digits[i], carry = value % BASE, value // BASE
+      end
+      while carry > 0 do
+        digits[#digits + 1], carry = carry % BASE, carry // BASE
+      end
+    end
+  end
+  return digits
+end
+
+local function at_least(a, b)
+  if #a ~= #b then return #a > #b end
+  for i = #a, 1, -1 do
+    if a[i] ~= b[i] then return a[i] > b[i] end
+  end
+  return true
+end
+
+--- The first distance of each bucket but 0, in one direction.
+-- @tparam integer count buckets of that direction
+-- @tparam integer max_distance where the last bucket begins at the latest
+-- @treturn table list of count - 1 integers, ascending
+function buckets.edges(count, max_distance)
+  local exact = count // 2
+  local steps = count - exact
+  local list = {}
+  for m = 1, exact do list[#list + 1] = m end
+  for r = 1, steps - 1 do
+    local right = power_product({ max_distance, r }, { exact, steps })
+    local low, high = exact, math.max(max_distance, exact)
+    while low < high do
+      local middle = (low + high) // 2
+      if at_least(power_product({ middle, steps }, { exact, r }), right) then
+        high = middle
+      else
+        low = middle + 1
+      end
+    end
+    list[#list + 1] = low
+  end
+  while #list > count - 1 do list[#list] = nil end
+  return list
+end
+
+return buckets

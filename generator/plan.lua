@@ -1,0 +1,140 @@
+--- A layer on a target: tiles, blocks, unrolling and what they count to. Plain data, printable.
+-- In: a layer and a target. Out: the plan that the kernels follow. Knows no text.
+
+local layer_module = require "layer"
+
+local plan = {}
+
+local round_up <const> = layer_module.round_up
+local PANEL <const> = layer_module.PANEL
+
+plan.STATEMENTS_A_FUNCTION = 4096
+plan.STATEMENTS_A_LAYER = 131072
+
+--- Keys of a block of the softmax: one block where that is affordable, since it needs no rescaling.
+local BLOCK <const> = 256
+
+--- The largest divisor of n that is at most `most`.
+local function divisor(n, most)
+  for d = math.min(n, most), 1, -1 do
+    if n % d == 0 then return d end
+  end
+end
+
+--- Vectors a panel of 16 columns takes.
+local function split(target) return PANEL // target.lanes end
+
+--- The tile of a projection with this many panels of columns: panels at once, rows at once.
+local function projection(target, panels, rows_most)
+  local across = target.tile(panels, rows_most)
+  local rows = math.max(1, math.min(across.rows, rows_most))
+  return { panels = across.panels, vectors = across.panels * split(target), rows = rows }
+end
+
+--- The tile of attention: positions x heads of one group, key panels at once, value vectors at once.
+local function attention(l, target, full)
+  local s = l.spec
+  local positions_most = s.tokens.max
+  local most = target.attention_rows
+  local heads = l.group <= 8 and l.group or divisor(l.group, 8)
+  local positions = math.max(1, math.min(most // heads, positions_most))
+  local keys = round_up(math.max(l.keys_max, 1), PANEL)
+  local single = s.return_weights or keys <= BLOCK
+  local block = single and keys or BLOCK
+  local mix_panels = target.mix_panels(round_up(s.p_v, PANEL) // PANEL)
+  if full and not s.tokens.fixed then positions = 1 end
+  return {
+    positions = positions, heads = heads, rows = positions * heads, parts = l.group // heads,
+    panels = math.min(target.score_panels, block // PANEL), block = block, single = single,
+    mix_panels = mix_panels, value_width = round_up(s.p_v, PANEL),
+    scratch_floats = positions * heads * (2 * block + round_up(s.p_v, PANEL)),
+  }
+end
+
+--- Vector multiply-adds of one call at the largest counts, as the text of a full layer holds them.
+local function statements(l, target, p)
+  local s, lanes = l.spec, target.lanes
+  local function vectors(columns) return (columns + lanes - 1) // lanes end
+  local t, f, n = s.tokens.max, l.fresh_max, l.keys_max
+  local count = { q = 0, k = 0, v = 0, scores = 0, position = 0, mix = 0, o = 0 }
+  if s.project.q then count.q = t * s.d_q * vectors(s.heads * s.p_q) end
+  if s.project.k then count.k = f * s.d_k * vectors(s.kv_heads * s.p_q) end
+  if s.project.v then count.v = f * s.d_v * vectors(s.kv_heads * s.p_v) end
+  if s.attention then
+    local relative = s.position.relative
+    count.scores = t * s.heads * s.p_q * vectors(n)
+    count.mix = t * s.heads * n * vectors(s.p_v)
+    if relative then
+      count.position = count.scores * (relative.kind == "key_query" and 2 or 1)
+    end
+  end
+  if s.project.o then
+    count.o = t * s.heads * s.p_v * vectors(s.p_o)
+  end
+  count.total = count.q + count.k + count.v + count.scores + count.position + count.mix + count.o
+  return count
+end
+
+--- Whether a stage is written out; `auto` writes out what is small enough to stay in the first-level
+-- instruction cache.
+local AUTO_STATEMENTS <const> = 512
+
+--- Plans a layer on a target.
+-- @tparam table l a layer
+-- @tparam table target a target of generator/targets/
+-- @treturn table the plan, or nil and a complaint where a full layer is over the budget
+function plan.of(l, target)
+  local s = l.spec
+  local p = { target = target, lanes = target.lanes, split = split(target) }
+  p.direct = s.project.o and not (s.residual or s.norms.output or s.norms.after)
+  p.statements = statements(l, target, p)
+  local full = s.unroll == "full"
+  if full and p.statements.total > plan.STATEMENTS_A_LAYER then
+    return nil, ("unroll: full: the layer has %d vector multiply-adds on %s, the budget is %d; use "
+      .. '"tile" or "auto"'):format(p.statements.total, target.name, plan.STATEMENTS_A_LAYER)
+  end
+  local c = p.statements
+  local function written_out(count) return full or s.unroll == "auto" and count <= AUTO_STATEMENTS end
+  p.full = {
+    qkv = written_out(c.q + c.k + c.v),
+    attention = written_out(c.scores + c.position + c.mix),
+    output = written_out(c.o),
+  }
+  if s.unroll == "auto" and c.total > AUTO_STATEMENTS then
+    p.full = { qkv = false, attention = false, output = false }
+  end
+  -- written out, rows that a call may not have are tiles of their own
+  local function tile(projected, columns, rows, one_by_one)
+    if not projected then return nil end
+    return projection(target, round_up(columns, PANEL) // PANEL, one_by_one and 1 or rows)
+  end
+  local tokens_vary = not s.tokens.fixed
+  local fresh_vary = not l.fresh_fixed or s.context_length
+  p.q = tile(s.project.q, s.heads * s.p_q, s.tokens.max, p.full.qkv and tokens_vary)
+  p.k = tile(s.project.k, s.kv_heads * s.p_q, l.fresh_max, p.full.qkv and fresh_vary)
+  p.v = tile(s.project.v, s.kv_heads * s.p_v, l.fresh_max, p.full.qkv and fresh_vary)
+  p.o = tile(s.project.o, s.p_o, s.tokens.max, p.full.output and tokens_vary)
+  if s.attention then p.attention = attention(l, target, p.full.attention) end
+  return p
+end
+
+--- The plan as one line for a banner.
+-- @tparam table p a plan
+-- @treturn string
+function plan.text(p)
+  local list = {}
+  local function stage(name) return p.full[name] and "written out" or "tiles" end
+  for _, role in ipairs { "q", "k", "v" } do
+    local t = p[role]
+    if t then list[#list + 1] = ("%s %d x %d (%s)"):format(role, t.rows, t.panels * 16, stage("qkv")) end
+  end
+  local a = p.attention
+  if a then
+    list[#list + 1] = ("attention %d queries x %d keys (%s), %s of %d keys"):format(a.rows, a.panels * 16,
+      stage("attention"), a.single and "one block" or "blocks", a.block)
+  end
+  if p.o then list[#list + 1] = ("o %d x %d (%s)"):format(p.o.rows, p.o.panels * 16, stage("output")) end
+  return table.concat(list, ", ")
+end
+
+return plan
