@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the Check test of each layer in generated/ with CC and CFLAGS, and runs it.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 3
 : "${CC:=cc}" "${CFLAGS:=-O2}"
 warnings="-Wall -Wextra -Wpedantic -Werror"
 scratch=$(mktemp -d)

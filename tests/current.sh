@@ -2,7 +2,7 @@
 # Proves that generated/ is exactly what the generator writes: generates twice into new folders, in
 # different locales, time zones and working directories, and compares texts and lists of files.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 3
 root=$(pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM

@@ -3,7 +3,7 @@
 # any. With --list-c it prints the hand-written C files instead.
 set -u
 export LC_ALL=C.UTF-8
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 3
 
 # Files that git knows or would add; without git, all but what make builds.
 all_files() {
