@@ -26,7 +26,8 @@ local masks = {
   { name = "causal", text = "keeps keys up to the query's place" },
   { name = "boolean", values = sharing, text = "one flag a query and key, 1 = keep" },
   { name = "additive", values = sharing, text = "added to the scores; minus infinity drops" },
-  { name = "window", fields = window, text = "keeps keys from place - left to place + right" },
+  { name = "window", type = "record", fields = window,
+    text = "keeps keys from place - left to place + right" },
 }
 
 local norm = {

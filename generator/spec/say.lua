@@ -55,13 +55,18 @@ function say.keys(source)
   return keys, others
 end
 
+local function key_text(key)
+  if type(key) ~= "string" then return ("[%s]"):format(say.value(key)) end
+  return key:find("^[A-Za-z_][A-Za-z0-9_]*$") and key or ("[%s]"):format(quoted(key))
+end
+
 local function table_text(source, depth)
   local keys = say.keys(source)
   local parts, length = {}, 0
   for index, key in ipairs(keys) do
     local inner = rawget(source, key)
     local text = say.value(inner, depth + 1)
-    if key ~= index then text = tostring(key) .. " = " .. text end
+    if key ~= index then text = key_text(key) .. " = " .. text end
     length = length + #text + 2
     if length > longest_table then
       parts[index] = "..."
