@@ -58,7 +58,7 @@ local commands = {
       .. "size of the code. Writes nothing.",
     example = "qkvc explain bert_base --target portable",
     define = function(command)
-      command:argument("specs", spec_help):argname("SPEC"):args(1)
+      command:argument("spec", spec_help):argname("SPEC")
       add_overrides(command)
     end,
   },

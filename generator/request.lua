@@ -16,12 +16,13 @@ end
 
 --- Finds the file of a SPEC: a path, or the name of a shipped spec.
 -- @string name as the user gave it
--- @treturn string a path; the name itself where nothing is there, so that opening it complains
+-- @treturn ?string a path, of which it is not known yet whether it can be read; or nil
+-- @treturn string a message
 function request.path_of(name)
-  if lfs.attributes(name, "mode") == "file" or not name:find("^[%w_]+$") then return name end
+  if not name:find("^[%w_]+$") then return name end
   local shipped = shipped_folder() .. name .. ".lua"
   if lfs.attributes(shipped, "mode") == "file" then return shipped end
-  return name
+  return nil, ("%s: neither a .lua or .json file nor the name of a shipped spec"):format(name)
 end
 
 local function overridden(raw, overrides)
@@ -38,20 +39,17 @@ end
 function request.specs(names, overrides)
   local requests, completed, complaints, seen = {}, {}, {}, {}
   for _, name in ipairs(names) do
-    local path = request.path_of(name)
-    if not seen[path] then
+    local path, complaint = request.path_of(name)
+    local raw, one, list
+    if path and not seen[path] then
       seen[path] = true
-      local raw, complaint = spec_file.load(path)
-      local one, list
-      if raw then
-        one, list = spec.complete(overridden(raw, overrides))
-      else
-        complaints[#complaints + 1] = complaint
-      end
-      for _, found in ipairs(list or {}) do complaints[#complaints + 1] = path .. ": " .. found end
-      if one then requests[#requests + 1] = { path = path, spec = one } end
-      completed[#completed + 1] = one
+      raw, complaint = spec_file.load(path)
     end
+    complaints[#complaints + 1] = complaint
+    if raw then one, list = spec.complete(overridden(raw, overrides)) end
+    for _, found in ipairs(list or {}) do complaints[#complaints + 1] = path .. ": " .. found end
+    if one then requests[#requests + 1] = { path = path, spec = one } end
+    completed[#completed + 1] = one
   end
   local clashes = spec.clashes(completed)
   table.move(clashes, 1, #clashes, #complaints + 1, complaints)

@@ -195,12 +195,13 @@ describe("qkvc", function()
       put(dir .. "/bad.lua",
         "return { name = 'bad', heads = 0, p_v = 4, d = 8, tokens = -1, x = 1 }")
       put(dir .. "/broken.json", '{"heads": 2')
-      local code, out, err = qkvc("generate small.lua bad.lua broken.json nowhere.lua -o out")
+      local code, out, err = qkvc("generate small.lua bad.lua broken.json nowhere.lua none -o out")
       assert.equal(2, code)
       assert.equal("", out)
       for _, fragment in ipairs({ "qkvc: bad.lua: heads: 0: ", "qkvc: bad.lua: tokens: -1: ",
                                   "qkvc: bad.lua: x: 1: ", "qkvc: broken.json: line 1, column 1: ",
-                                  "qkvc: nowhere.lua: No such file" }) do
+                                  "qkvc: nowhere.lua: No such file",
+                                  "qkvc: none: neither a .lua or .json file nor the name" }) do
         holds(err, fragment)
       end
       assert.is_nil(lfs.attributes(dir .. "/out"))
