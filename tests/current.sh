@@ -18,8 +18,8 @@ if ! diff -r "$scratch/first" "$scratch/second"; then
   echo "current: two runs differ, see above" >&2
   exit 1
 fi
-if ! diff -rq generated "$scratch/first" | sed "s|$scratch/first|(regenerated)|" >"$scratch/differ" ||
-  [ -s "$scratch/differ" ]; then
+diff -rq generated "$scratch/first" 2>&1 | sed "s|$scratch/first|(regenerated)|" >"$scratch/differ"
+if [ -s "$scratch/differ" ]; then
   cat "$scratch/differ" >&2
   echo "current: generated/ is not current: run make generate" >&2
   exit 1
