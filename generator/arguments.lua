@@ -73,28 +73,50 @@ local commands = {
       command:option("-o --output", "The folder to write the spec to; without it, the spec is "
         .. "printed."):argname("DIR"):target("dir")
       command:option("--layer", "Which layer, from 0, where layers differ."):argname("N")
-        :convert(whole_number)
+        :convert(math.tointeger)
+      command:option("--part", "What of the block: block (norms, attention, residual; the "
+        .. "default), module (the four projections and the attention), attention (without the "
+        .. "output projection), output (output projection, residual, norm)."):argname("P")
+        :choices({ "block", "module", "attention", "output" })
+      command:option("--stack", "Which stack of a model with two (default: encoder; decoder with "
+        .. "--cross or --cache)."):argname("S"):choices({ "encoder", "decoder" })
+      command:flag("--cross", "The attention to the encoder instead of the layer's own.")
+      command:flag("--cache", "With a cache of past keys and values.")
+      command:option("--tokens", "Query positions: N, max=N, or max for as many as the model has "
+        .. "(default: max)."):argname("N")
+      command:option("--context", "Encoder positions of --cross, in the same forms."):argname("N")
+      command:option("--past", "Cached positions of --cache, in the same forms."):argname("N")
+      command:option("--ignore", "A key that qkvc does not know and that does not change the "
+        .. "attention; may be given more than once."):argname("KEY"):count("*"):target("ignore")
       command:option("--family", "The model's family, where the configuration does not say it.")
         :argname("F")
-      command:option("--part", "Which attention of the layer, where there are several, "
-        .. "as self or cross."):argname("P")
-      command:option("--tokens", "The largest count of tokens, where the configuration's is not "
-        .. "wanted."):argname("N"):convert(whole_number)
-      command:option("--name", "The layer's name (default: made from the model's)."):argname("NAME")
+      command:option("--name", "The layer's name (default: made of family, part and layer).")
+        :argname("NAME")
     end,
   },
   {
     name = "pack", summary = "Pack a layer's weights from a checkpoint.",
-    description = "Reads one layer's tensors from a checkpoint (.safetensors, its .index.json, or "
-      .. ".npz), checks each shape against the SPEC and writes the packed weights: a C table where "
-      .. "FILE ends in .c, else a blob.",
-    example = "qkvc pack minilm_l6 model.safetensors --layer 0 -o minilm_l6_weights.c",
+    description = "Reads one layer's tensors from a checkpoint (.safetensors, its .index.json, "
+      .. ".npz, or a folder with a model), checks each shape against the SPEC and writes the "
+      .. "packed weights: a C table where FILE ends in .c, else a blob. Names and layouts are those "
+      .. "of the family, which a config.json beside the checkpoint states, too.",
+    example = "qkvc pack minilm_l6 model.safetensors --family bert --layer 0 "
+      .. "-o minilm_l6_weights.c",
     define = function(command)
       command:argument("spec", spec_help):argname("SPEC")
       command:argument("checkpoint", "the file with the model's tensors"):argname("CHECKPOINT")
-      command:option("--layer", "Which layer, from 0."):argname("N"):convert(whole_number)
-      command:option("--family", "The naming of the checkpoint's tensors."):argname("F")
-      command:option("--part", "Which attention of the layer, as self or cross."):argname("P")
+      command:option("--layer", "Which layer, from 0."):argname("N"):convert(math.tointeger)
+      command:option("--family", "The naming and layout of the checkpoint's tensors.")
+        :argname("F")
+      command:option("--config", "The model's configuration: states the family, the heads that "
+        .. "were pruned and stretched rotary frequencies (default: config.json beside the "
+        .. "checkpoint, without --family)."):argname("CONFIG")
+      command:option("--prefix", "What the tensors' names begin with, where it is not the "
+        .. "family's; {layer} stands for the layer."):argname("P")
+      command:option("--form", "What to write, where FILE does not say it."):argname("F")
+        :choices({ "blob", "c" })
+      command:option("--ignore", "A key of the configuration that does not change the attention; "
+        .. "may be given more than once."):argname("KEY"):count("*"):target("ignore")
       command:option("-o --output", "The file to write (default: NAME.blob)."):argname("FILE")
         :target("output")
     end,

@@ -84,7 +84,7 @@ local function keys_of_field(field, lines)
   local names = {}
   for _, line in ipairs(lines) do
     for _, decided in ipairs(line.fills) do
-      if decided == field then
+      if decided == field or field == "p_o" and decided == "d" then
         local absent = line.origin == "default" and line.value == nil
         if not absent then
           names[#names + 1] = line.key .. (line.origin == "default" and " (default)" or "")
