@@ -92,7 +92,7 @@ end
 
 local types_and_functions = [[
 status status_text target matrix weights pack layer open cache cache_read cache_write call
-workspace forward forward_batch project_q project_kv attend output
+workspace forward forward_batch project_q project_kv attend output rooms
 ]]
 
 local macros = [[

@@ -55,7 +55,7 @@ rule({ "d", "d_q", "d_k", "d_v" }, function(_, given, complain)
 end)
 
 rule({ "p_o", "d", "d_q", "attention", "project", "heads", "p_v" }, function(s, _, complain)
-  if s.project.o and not s.p_o and not (s.attention and s.project.q) then
+  if s.project.o and not s.p_o and not s.attention then
     complain("p_o", "must be given: its default is d_q (or d), which is missing, too")
   end
 end)

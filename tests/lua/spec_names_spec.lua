@@ -1,3 +1,4 @@
+local emit = require "emit"
 local spec = require "spec"
 
 local function complaint(name)
@@ -130,5 +131,33 @@ describe("spec.clashes", function()
 
   it("tells each two layers once", function()
     assert.equal(3, #clashes("a", "a_qkv", "A", "b", "b"))
+  end)
+end)
+
+describe("spec.suffixes", function()
+  local layers = {
+    { tokens = 3 },
+    { tokens = { max = 9 }, cache = true, past = { max = 5 }, return_weights = true,
+      mask = { "padding", "causal" }, residual = true, norm = { kind = "layer", eps = 1e-5 },
+      position = { rope = { base = 10000 } } },
+    { tokens = 3, context = { max = 5 }, context_length = true, project = {} },
+    { tokens = 3, attention = false, residual = true },
+  }
+
+  it("has whatever stands behind the name in the emitted files", function()
+    local known = {}
+    for _, suffix in ipairs(spec.suffixes()) do known[suffix:lower()] = true end
+    for _, raw in ipairs(layers) do
+      raw.name, raw.heads, raw.p_v, raw.d = "zebra", 2, 4, 8
+      local count = 0
+      for _, file in ipairs(assert(emit.files(assert(spec.complete(raw))))) do
+        local text = file.path .. " " .. file.text
+        for suffix in text:lower():gmatch("%f[%w]zebra(_[%w_]+)") do
+          count = count + 1
+          assert.truthy(known[suffix], suffix)
+        end
+      end
+      assert.truthy(count > 50)
+    end
   end)
 end)

@@ -79,8 +79,8 @@ describe("fields together", function()
       { rope { base = 10, dim = 3 }, "position.rope.dim: 3: must be even" },
       { rope { base = 10, dim = 6 }, "position.rope.dim: 6: must be at most p_q (4)" },
       { rope { base = 10, dim = 0 }, "position.rope.dim: 0: must be an integer" },
-      { { p_q = 5, position = { rope = { base = 10 } } },
-        "position.rope.dim: missing: must be even: components turn in pairs; p_q is 5" },
+      { { p_q = 5, position = { rope = { base = 10 } } }, "position.rope.dim: missing: must be "
+        .. "even: components turn in pairs; p_q is 5, which is the default" },
       { rope {}, "position.rope.base: missing: must be given, or frequencies = true" },
       { rope { frequencies = false }, "position.rope.base: missing: must be given" },
       { rope { frequencies = true, base = 10 },
@@ -108,6 +108,7 @@ describe("fields together", function()
       { relative { left = 2 }, "position.relative.right: missing: must be given with left" },
       { relative { right = 2 }, "position.relative.left: missing: must be given with right" },
       { relative { max = 9, left = 2 }, "position.relative.max: 9: cannot stand beside left" },
+      { relative { max = 9, right = 2 }, "position.relative.max: 9: cannot stand beside left" },
       { relative { max = 9, left = 2, right = 2 }, "position.relative.max: 9: cannot stand" },
       { relative { left = -1, right = 2 }, "position.relative.left: -1: must be" },
       { relative { max = 0 }, "position.relative.max: 0: must be" },
