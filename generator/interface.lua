@@ -41,9 +41,9 @@ local function constants_of(l)
   if s.attention then add("P_Q", s.p_q) end
   add("P_V", s.p_v)
   add("P_O", s.p_o)
-  add(s.tokens.fixed and "TOKENS" or "TOKENS_MAX", s.tokens.max)
-  if s.context then add(s.context.fixed and "CONTEXT" or "CONTEXT_MAX", s.context.max) end
-  if s.cache then add(s.past.fixed and "PAST" or "PAST_MAX", s.past.max) end
+  add("TOKENS_MAX", s.tokens.max)
+  if s.context then add("CONTEXT_MAX", s.context.max) end
+  if s.cache then add("PAST_MAX", s.past.max) end
   return list
 end
 

@@ -113,6 +113,10 @@ function plan.of(l, target)
   p.q = tile(s.project.q, s.heads * s.p_q, s.tokens.max, p.full.qkv and tokens_vary)
   p.k = tile(s.project.k, s.kv_heads * s.p_q, l.fresh_max, p.full.qkv and fresh_vary)
   p.v = tile(s.project.v, s.kv_heads * s.p_v, l.fresh_max, p.full.qkv and fresh_vary)
+  if p.k and p.v then   -- rows of both go into their places together
+    local rows = math.min(p.k.rows, p.v.rows)
+    p.k.rows, p.v.rows = rows, rows
+  end
   p.o = tile(s.project.o, s.p_o, s.tokens.max, p.full.output and tokens_vary)
   if s.attention then p.attention = attention(l, target, p.full.attention) end
   return p

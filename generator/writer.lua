@@ -10,8 +10,10 @@ function writer.new(on)
   return setmetatable({ on = on, functions = {}, order = {}, text = {} }, writer)
 end
 
---- Whether C text names an identifier.
+--- Whether C text names an identifier; a field or a comment of that name does not count.
 function writer.names(text, identifier)
+  if not text:find(identifier, 1, true) then return false end
+  text = text:gsub("/%*.-%*/", ""):gsub("%->%s*[%w_]+", "")
   return text:find("%f[%w_]" .. identifier .. "%f[^%w_]") ~= nil
 end
 

@@ -184,9 +184,10 @@ local function define_soften(context, a, masked, suffix, static)
   end
   local body = context:render("attend/soften.c.in", {
     masked = masked, masks = masks, steps = steps, setups = setups(s, context.names, masked),
-    uses_place = uses_place or false, uses_here = masked or #steps > 0 or s.return_scores ~= nil,
+    uses_place = uses_place or false, uses_here = masked or #steps > (s.softcap and 1 or 0) or s.return_scores ~= nil,
     show = s.return_scores or false, track = not a.single or s.sinks, block = a.block, render = render,
-    first = static and 0 or "first", last = static or "last", single = a.single,
+    first = static and 0 or "first", last = static or "last", single = a.single, static = static or false,
+    keys = context.layer.keys_max,
   })
   context.writer:define(name, {
     title = masked and "A row of scores, some keys dropped: steps, mask, largest; then weights and their sum."
@@ -333,16 +334,17 @@ end
 local function define_tile(context, a, at, suffix)
   local s, l = context.spec, context.layer
   local place = context.full and suffix or ""
-  local static = context.full and l.keys_fixed and not l.masked and not s.return_scores
-    and not s.return_weights
+  local static = context.full and a.single and l.keys_fixed and not l.masked
+    and not s.return_scores and not s.return_weights
   local positions_most = math.type(at.positions) == "integer" and at.positions or a.positions
   local soften = {}
   local own = context.full and s.position.relative and place or ""
-  if l.masked or not static and l.keys_max % 16 ~= 0 or not l.keys_fixed then
+  if l.masked or not static and (l.keys_max % 16 ~= 0 or not l.keys_fixed) then
     soften.masked = define_soften(context, a, true, own)
   end
   if not (s.mask.boolean or s.mask.additive) then
-    soften.kept = define_soften(context, a, false, own)
+    soften.kept = define_soften(context, a, false, own,
+      static and round_up(l.keys_max, context.lanes) or nil)
   end
   local name = "attend_tile" .. suffix
   local body = context:render("attend/tile.c.in", {

@@ -39,7 +39,7 @@ function output.write(context)
     },
     body = context:render("rows/finish.c.in", { call = function(...) return w:call(...) end }),
   })
-  text[#text + 1] = qkv.each_row(context, s.tokens.max, function(row)
+  text[#text + 1] = qkv.each_row(context, s.tokens.max, p.o and p.o.rows or 1, function(row)
     return w:call("finish", { row = row }) .. ";\n"
   end)
   return { { name = "output", body = table.concat(text) } }

@@ -19,15 +19,17 @@ function qkv.define_norm(context, name, title, norm, width)
   })
 end
 
---- Statements for each row from .. to - 1, where `body(row)` gives them for one.
-local function each_row(context, most, body)
+--- Statements for each row from .. to - 1, where `body(row)` gives them for one. Written out, rows go
+-- with the tile of `unit` rows that they are projected in: with the range that holds its first row.
+local function each_row(context, most, unit, body)
+  if not context.full then
+    return "for (size_t row = from; row < to; row++) {\n" .. body("row") .. "}\n"
+  end
   local lines = {}
-  if context.full then
-    for row = 0, most - 1 do
-      lines[#lines + 1] = ("if (from <= %d && to > %d) {\n%s}"):format(row, row, body(row))
-    end
-  else
-    lines[1] = "for (size_t row = from; row < to; row++) {\n" .. body("row") .. "}"
+  for first = 0, most - 1, unit do
+    lines[#lines + 1] = ("if (from <= %d && to > %d) {"):format(first, first)
+    for row = first, math.min(first + unit, most) - 1 do lines[#lines + 1] = body(row) end
+    lines[#lines + 1] = "}"
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -86,10 +88,10 @@ local function define_rope(context)
 end
 
 --- The C of the input norm of rows into a room.
-local function norm_rows(context, room, field, most)
+local function norm_rows(context, room, field, most, unit)
   local s, c = context.spec, context.c
   local layer_kind = s.norms.input.kind == "layer"
-  return each_row(context, most, function(row)
+  return each_row(context, most, unit, function(row)
     return context.writer:call("norm_input", {
       x = c.offset("call->" .. field, c.mul(math.type(row) and row or "(ptrdiff_t)row", "call->" .. field .. "_row")),
       gamma = c.offset("packed", context.names.part("input_gamma")),
@@ -103,10 +105,11 @@ end
 local function query_body(context)
   local s, p, c = context.spec, context.plan, context.c
   local field = context.layer.one_input and "x" or "q"
+  local unit = p.q and p.q.rows or 1
   local x, x_row = "call->" .. field, "call->" .. field .. "_row"
   local text = {}
   if s.norms.input then
-    text[1] = norm_rows(context, "normed_q", field, s.tokens.max)
+    text[1] = norm_rows(context, "normed_q", field, s.tokens.max, unit)
     x, x_row = "rooms->normed_q", s.d_q
   end
   local scale_after = s.qk_norm ~= nil
@@ -122,7 +125,7 @@ local function query_body(context)
     define_place(context, "place_query",
       { "Query `row`, head by head: " .. (s.project.q and "" or "taken over, ") .. "normed, turned, scaled as the layer has it." },
       { stride = stride, scale_after = scale_after, source = x, source_row = x_row })
-    text[#text + 1] = each_row(context, s.tokens.max, function(row)
+    text[#text + 1] = each_row(context, s.tokens.max, unit, function(row)
       return context.writer:call("place_query", { row = row }) .. ";\n"
     end)
   end
@@ -131,14 +134,14 @@ end
 
 local function key_value_body(context)
   local s, p, l = context.spec, context.plan, context.layer
-  local text = {}
+  local text, unit = {}, (p.k or p.v or { rows = 1 }).rows
   local function source(field, d)
     if l.one_input and s.norms.input then return "rooms->normed_kv", d end
     if l.one_input then return "call->x", "call->x_row" end
     return "call->" .. field, "call->" .. field .. "_row"
   end
   if l.one_input and s.norms.input then
-    text[1] = norm_rows(context, "normed_kv", "x", l.fresh_max)
+    text[1] = norm_rows(context, "normed_kv", "x", l.fresh_max, unit)
   end
   local k_stride = round_up(s.kv_heads * s.p_q, 16)
   local v_stride = round_up(s.kv_heads * s.p_v, 16)
@@ -159,9 +162,9 @@ local function key_value_body(context)
     })
   end
   define_place(context, "place_key", "Key `row` into its panel: [kv_head][panel][p_q][16].",
-    { stride = k_stride, own_row = s.project.k or s.qk_norm or s.position.rope })
+    { stride = k_stride, own_row = (s.project.k or s.qk_norm or s.position.rope) and true or false })
   define_place(context, "place_value", "Value `row` into [kv_head][position][p_v].", { stride = v_stride })
-  text[#text + 1] = each_row(context, l.fresh_max, function(row)
+  text[#text + 1] = each_row(context, l.fresh_max, unit, function(row)
     return context.writer:call("place_key", { row = row }) .. ";\n"
       .. context.writer:call("place_value", { row = row }) .. ";\n"
   end)
