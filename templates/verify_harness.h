@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One field of a call: where its buffer is, and the strides to hand over (in elements, 0 = dense). */
+/* One field of a call: where its buffer is, and the strides to hand over (in elements, 0 = dense).
+ */
 struct verify_place {
   void *at;
   ptrdiff_t row, head;
@@ -22,21 +23,21 @@ struct verify_call {
 
 enum verify_kind { VERIFY_INPUT, VERIFY_OUTPUT, VERIFY_PAST, VERIFY_PRESENT };
 
-/* An element (head i, row r, column c) of a tensor lies head-major, [heads][rows][columns], or row by
-   row, [rows][heads][columns]; in the file one way, in the buffer maybe the other. */
+/* An element (head i, row r, column c) of a tensor lies head-major, [heads][rows][columns], or row
+   by row, [rows][heads][columns]; in the file one way, in the buffer maybe the other. */
 struct verify_tensor {
   enum verify_kind kind;
   const char *role;
-  size_t place;            /* offset in struct verify_call; VERIFY_PAST, VERIFY_PRESENT: 0 keys, 1 values */
-  int stored;              /* 0: an output that nothing is expected of */
-  uint64_t offset, step;   /* bytes in the file: of the first sequence, from one to the next */
-  size_t bytes;            /* of an element: 4 or 1 */
+  size_t place; /* offset in struct verify_call; VERIFY_PAST, VERIFY_PRESENT: 0 keys, 1 values */
+  int stored;   /* 0: an output that nothing is expected of */
+  uint64_t offset, step; /* bytes in the file: of the first sequence, from one to the next */
+  size_t bytes;          /* of an element: 4 or 1 */
   size_t heads, rows, columns;
-  size_t width;            /* columns of the buffer, of which the first are in the file */
+  size_t width; /* columns of the buffer, of which the first are in the file */
   int file_head_major, head_major;
-  int natural;             /* strides of 0 mean this layout */
-  int strided;             /* the call has a row stride for it */
-  int alias;               /* number of the tensor whose buffer it shares, or -1 */
+  int natural; /* strides of 0 mean this layout */
+  int strided; /* the call has a row stride for it */
+  int alias;   /* number of the tensor whose buffer it shares, or -1 */
 };
 
 /* Weights: `blocks` runs of `length` floats, `step` floats apart, from `offset` bytes on. */
@@ -55,9 +56,9 @@ struct verify_target {
 struct verify_case {
   unsigned number;
   const char *file;
-  uint64_t atol, rtol; /* the bits of a double */
+  uint64_t atol, rtol;                                     /* the bits of a double */
   size_t batch, tokens, context, past, kv_heads, p_q, p_v; /* context: keys of the call */
-  const size_t *context_length; /* one a sequence, or NULL */
+  const size_t *context_length;                            /* one a sequence, or NULL */
   int cached;
   const struct verify_load *loads;
   size_t load_count;
@@ -72,10 +73,12 @@ struct verify_case {
   int (*open)(const void *packed, int target);
   size_t (*workspace)(size_t tokens, size_t context);
   int (*forward)(const struct verify_call *, void *workspace, size_t bytes);
-  int (*project_q)(const struct verify_call *, void *workspace, size_t bytes, size_t from, size_t to);
-  int (*project_kv)(const struct verify_call *, void *workspace, size_t bytes, size_t from, size_t to);
-  int (*attend)(const struct verify_call *, void *workspace, size_t bytes, void *scratch, size_t from,
-                size_t to, size_t head_from, size_t head_to);
+  int (*project_q)(const struct verify_call *, void *workspace, size_t bytes, size_t from,
+                   size_t to);
+  int (*project_kv)(const struct verify_call *, void *workspace, size_t bytes, size_t from,
+                    size_t to);
+  int (*attend)(const struct verify_call *, void *workspace, size_t bytes, void *scratch,
+                size_t from, size_t to, size_t head_from, size_t head_to);
   int (*output)(const struct verify_call *, void *workspace, size_t bytes, size_t from, size_t to);
   size_t (*cache_floats)(size_t capacity, int values);
   int (*cache_write)(float *keys, float *values, size_t capacity, size_t to, const float *k,

@@ -18,6 +18,12 @@ local binary_flags <const> = {
   "^%-no%-pie$", "^%-pie$", "^%-fpie$", "^%-fpic$",
 }
 
+-- The runner, below templates/.
+local runner <const> = {
+  "verify_harness.h", "verify_parts.h", "verify_memory.c", "verify_compare.c", "verify_run.c",
+  "verify_harness.c",
+}
+
 -- One program: $1 is its folder, the rest are its cases. Where the cases can not be linked
 -- together, each is linked alone.
 local script <const> = [=[
@@ -37,12 +43,12 @@ for case in "$@"; do
 done
 if [ -z "$objects" ]; then
   :
-elif %CC% %CFLAGS% -o program ../verify_harness.o $objects -lm >link 2>&1; then
+elif %CC% %CFLAGS% -o program ../verify_*.o $objects -lm >link 2>&1; then
   %RUN% ./program >output 2>errors
 else
   for case in "$@"; do
     [ ! -f "$case.compile" ] || continue
-    %CC% %CFLAGS% -o "$case.program" ../verify_harness.o "$case"/*.o "$case.glue.o" -lm \
+    %CC% %CFLAGS% -o "$case.program" ../verify_*.o "$case"/*.o "$case.glue.o" -lm \
       >"$case.link" 2>&1 || continue
     rm "$case.link"
     %RUN% "./$case.program" >>output 2>>errors
@@ -135,15 +141,14 @@ function programs.prepare(folder, options)
   local templates = package.searchpath("verify.programs", package.path)
     :match("^(.*)verify/programs%.lua$") .. "../templates/"
   local plain = plain_flags(options.cflags)
-  for _, name in ipairs { "verify_harness.h", "verify_harness.c" } do
-    local text = assert(read(templates .. name))
-    local written, complaint = write(folder .. "/" .. name, text)
+  for _, name in ipairs(runner) do
+    local written, complaint = write(folder .. "/" .. name, assert(read(templates .. name)))
     if not written then return nil, complaint end
   end
-  local said = output_of(("cd %s && LC_ALL=C %s %s -c verify_harness.c 2>&1"):format(quoted(folder),
-    options.cc, plain))
-  if not lfs.attributes(folder .. "/verify_harness.o") then
-    return nil, ("%s can not compile: %s"):format(options.cc, said:match("[^\n]*") or "")
+  local said = output_of(("cd %s && LC_ALL=C %s %s -c verify_*.c 2>&1 || echo failed")
+    :format(quoted(folder), options.cc, plain))
+  if said:find("failed$") then
+    return nil, ("%s %s does not compile: %s"):format(options.cc, plain, said:match("[^\n]*"))
   end
   local words = {
     CC = options.cc, CFLAGS = options.cflags, PLAIN = plain, WARNINGS = warnings, RUN = options.run,
