@@ -153,8 +153,7 @@ end
 --- Verifies golden cases.
 -- @tparam {string,...} paths .json files, stems, folders
 -- @tparam table options cc, cflags, run (strings, "" for none), and optional targets (a list),
---   unroll, jobs, keep (a folder to work in and leave), rename (a seed for random names of cases and
---   tensors)
+--   unroll, jobs, keep (a folder to work in and leave), rename (a seed for random names)
 -- @tparam function say prints one line
 -- @treturn integer the exit code
 -- @treturn ?string what went wrong before any case could

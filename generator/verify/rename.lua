@@ -72,7 +72,8 @@ end
 local function renamed(content, names, random, number)
   for _, field in ipairs { "inputs", "weights", "expected" } do
     local roles = content[field]
-    for role, name in pairs(roles) do roles[role] = names[name] or name end -- each on its own
+    -- order does not matter: each role is renamed for itself
+    for role, name in pairs(roles) do roles[role] = names[name] or name end
   end
   content.case, content.group = odd_word(random, number), odd_word(random, number)
   content.spec.name = word(random, 8)

@@ -231,7 +231,8 @@ local function check_expected(from, list)
     if one.kind == "VERIFY_OUTPUT" or one.kind == "VERIFY_PRESENT" then known[one.role] = true end
   end
   local roles = {}
-  for role in pairs(from.content.expected) do roles[#roles + 1] = role end -- sorted below
+  -- order does not matter: the roles are sorted below
+  for role in pairs(from.content.expected) do roles[#roles + 1] = role end
   table.sort(roles)
   if #roles == 0 then from:complain("expected: names no tensor, so there is nothing to compare") end
   for _, role in ipairs(roles) do
