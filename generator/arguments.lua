@@ -98,8 +98,8 @@ local commands = {
     name = "pack", summary = "Pack a layer's weights from a checkpoint.",
     description = "Reads one layer's tensors from a checkpoint (.safetensors, its .index.json, "
       .. ".npz, or a folder with a model), checks each shape against the SPEC and writes the "
-      .. "packed weights: a C table where FILE ends in .c, else a blob. Names and layouts are those "
-      .. "of the family, which a config.json beside the checkpoint states, too.",
+      .. "packed weights: a C table where FILE ends in .c, else a blob. Names and layouts are "
+      .. "those of the family, which a config.json beside the checkpoint states, too.",
     example = "qkvc pack minilm_l6 model.safetensors --family bert --layer 0 "
       .. "-o minilm_l6_weights.c",
     define = function(command)
