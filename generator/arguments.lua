@@ -73,7 +73,7 @@ local commands = {
       command:option("-o --output", "The folder to write the spec to; without it, the spec is "
         .. "printed."):argname("DIR"):target("dir")
       command:option("--layer", "Which layer, from 0, where layers differ."):argname("N")
-        :convert(math.tointeger)
+        :convert(whole_number)
       command:option("--part", "What of the block: block (norms, attention, residual; the "
         .. "default), module (the four projections and the attention), attention (without the "
         .. "output projection), output (output projection, residual, norm)."):argname("P")
@@ -105,7 +105,7 @@ local commands = {
     define = function(command)
       command:argument("spec", spec_help):argname("SPEC")
       command:argument("checkpoint", "the file with the model's tensors"):argname("CHECKPOINT")
-      command:option("--layer", "Which layer, from 0."):argname("N"):convert(math.tointeger)
+      command:option("--layer", "Which layer, from 0."):argname("N"):convert(whole_number)
       command:option("--family", "The naming and layout of the checkpoint's tensors.")
         :argname("F")
       command:option("--config", "The model's configuration: states the family, the heads that "

@@ -10,8 +10,9 @@ local spec_file = require "read.spec_file"
 local request = {}
 
 local function shipped_folder()
-  local own_path = package.searchpath("request", package.path)
-  return own_path:match("^(.*)request%.lua$") .. "../specs/"
+  local own_folder = package.searchpath("request", package.path):match("^(.*)request%.lua$")
+  local above = own_folder:match("^(.-)[^/.][^/]*/$")
+  return (above or own_folder .. "../") .. "specs/"
 end
 
 --- Finds the file of a SPEC: a path, or the name of a shipped spec.
