@@ -3,6 +3,7 @@
 
 local banner = require "banner"
 local c = require "c"
+local check_test = require "check_test"
 local context_module = require "kernels.context"
 local interface = require "interface"
 local layer_module = require "layer"
@@ -83,6 +84,7 @@ function emit.files(spec)
       add("_" .. stage.name .. machine .. ".c", stage.text .. ", target " .. p.target.name, body, p)
     end
   end
+  list[#list + 1] = { path = l.name .. "/" .. l.name .. "_test.c", text = check_test.text(l) }
   return list
 end
 
