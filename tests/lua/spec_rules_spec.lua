@@ -235,6 +235,6 @@ describe("fields together", function()
         kind = "key", left = 2147483646, right = 0 } } }, "position.relative: " },
       { { attention = false, p_o = much, p_v = 1048576 }, "p_o: 2147483647: tokens * heads" },
     }
-    accepts { { d = much }, { project = {}, d = much, p_o = much } }
+    accepts { { d = much }, { heads = 1, p_q = much }, { project = {}, d = much, p_o = much } }
   end)
 end)
