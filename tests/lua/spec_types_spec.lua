@@ -62,7 +62,8 @@ describe("a field alone", function()
       { { scale = 1e39 }, "scale: 1e+39: " .. number },
       { { scale = "1" }, "scale: \"1\": " .. number },
     }
-    accepts { { scale = 0x1.fffffep127 }, { softcap = 0x1p-126 }, { scale = 0 }, { scale = -0.75 }, { scale = 1e-300 } }
+    accepts { { scale = 0x1.fffffep127 }, { softcap = 0x1p-126 }, { scale = 0 },
+      { scale = -0.75 }, { scale = 1e-300 } }
   end)
 
   it("must be above 0 where that is asked", function()
