@@ -156,9 +156,9 @@ end
 local function header_lines(layer)
   local lines = {}
   local words = form.header(layer)
-  for first = 1, HEADER_WORDS, 8 do
+  for first = 1, HEADER_WORDS, 4 do
     local parts = {}
-    for index = first, first + 7 do parts[#parts + 1] = ("0x%08xu,"):format(words[index]) end
+    for index = first, first + 3 do parts[#parts + 1] = ("0x%08xu,"):format(words[index]) end
     lines[#lines + 1] = "    " .. table.concat(parts, " ")
   end
   return table.concat(lines, "\n")
