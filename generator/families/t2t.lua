@@ -41,23 +41,22 @@ local function spec(values, choice)
 end
 
 local function group(stack, module)
-  local at = module .. "/multihead_attention/"
-  local norm = module .. "/layer_prepostprocess/layer_norm/"
-  local after = module .. "/layer_postprocess/layer_norm/"
+  local at = "multihead_attention/"
+  local before, after = "layer_prepostprocess/layer_norm/", "layer_postprocess/layer_norm/"
+  local place = stack .. "/layer_{layer}/" .. module .. "/"
   return {
     prefix = {
-      "transformer/body/" .. stack .. "/layer_{layer}/", "body/" .. stack .. "/layer_{layer}/",
-      stack .. "/layer_{layer}/", "transformer/parallel_0/body/" .. stack .. "/layer_{layer}/",
+      "transformer/body/" .. place, "body/" .. place, place, "transformer/parallel_0/body/" .. place,
     },
-    scope = { module .. "/" }, layout = "in_out",
+    scope = { at, before, after }, layout = "in_out",
     list = {
       { "wq", at .. "q/kernel", { at .. "q", layout = "in_heads" } },
       { "wk", at .. "k/kernel", { at .. "k", layout = "in_heads" } },
       { "wv", at .. "v/kernel", { at .. "v", layout = "in_heads" } },
       { "wo", at .. "output_transform/kernel", { at .. "o", layout = "in_heads" } },
-      { "input_gamma", norm .. "layer_norm_scale" }, { "input_beta", norm .. "layer_norm_bias" },
-      { "gamma", after .. "layer_norm_scale", norm .. "layer_norm_scale" },
-      { "beta", after .. "layer_norm_bias", norm .. "layer_norm_bias" },
+      { "input_gamma", before .. "layer_norm_scale" }, { "input_beta", before .. "layer_norm_bias" },
+      { "gamma", after .. "layer_norm_scale", before .. "layer_norm_scale" },
+      { "beta", after .. "layer_norm_bias", before .. "layer_norm_bias" },
     },
     ignored_endings = { "/Adam", "/Adam_1" },
   }
