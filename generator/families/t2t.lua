@@ -46,7 +46,8 @@ local function group(stack, module)
   local place = stack .. "/layer_{layer}/" .. module .. "/"
   return {
     prefix = {
-      "transformer/body/" .. place, "body/" .. place, place, "transformer/parallel_0/body/" .. place,
+      "transformer/body/" .. place, "body/" .. place, place,
+      "transformer/parallel_0/body/" .. place,
     },
     scope = { at, before, after }, layout = "in_out",
     list = {
@@ -54,7 +55,8 @@ local function group(stack, module)
       { "wk", at .. "k/kernel", { at .. "k", layout = "in_heads" } },
       { "wv", at .. "v/kernel", { at .. "v", layout = "in_heads" } },
       { "wo", at .. "output_transform/kernel", { at .. "o", layout = "in_heads" } },
-      { "input_gamma", before .. "layer_norm_scale" }, { "input_beta", before .. "layer_norm_bias" },
+      { "input_gamma", before .. "layer_norm_scale" },
+      { "input_beta", before .. "layer_norm_bias" },
       { "gamma", after .. "layer_norm_scale", before .. "layer_norm_scale" },
       { "beta", after .. "layer_norm_bias", before .. "layer_norm_bias" },
     },
