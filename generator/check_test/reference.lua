@@ -6,158 +6,167 @@ local c = require "c"
 
 local reference = {}
 
-local function either(condition, yes, no) if condition then return yes end return no or "" end
+local PLACES <const> = { "input", "output", "after" }
+
+local function when(condition, yes, no) if condition then return yes end return no or "" end
 
 --- Where the counts of a call come from: an expression over `call`, or a literal.
-local function counts_of(s, literal)
-  local function count(given, field) return given.fixed and literal(given.max) or "(ptrdiff_t)call->" .. field end
+local function counts_of(s)
+  local function count(given, field)
+    return when(given.fixed, tostring(given.max), "(ptrdiff_t)call->" .. field)
+  end
   local tokens = count(s.tokens, "tokens")
   local fresh = s.context and count(s.context, "context") or tokens
-  local past = count(s.past, "past")
   return {
-    tokens = tokens, fresh = fresh, past = past,
-    live = s.context_length and "(ptrdiff_t)call->context_length" or fresh,
-    columns = s.context_length and "e->columns" or "e->keys",
+    tokens = tokens, fresh = fresh, past = count(s.past, "past"),
+    live = when(s.context_length, "(ptrdiff_t)call->context_length", fresh),
+    columns = when(s.context_length, "e->columns", "e->keys"),
   }
 end
 
---- How the queries, the keys and the values come about: {name, field, width, projected, ...} each.
-local function sides_of(layer)
-  local s, fields = layer.spec, {}
-  for _, field in ipairs(layer.call) do fields[field.field] = field end
-  local function side(name, field, letter, more)
-    field = fields.x and "x" or field
-    local given, matrix = fields[field], fields.x == nil and fields[field].strides[2]
-    local out = {
-      name = name, field = field, width = "D_" .. letter:upper(), projected = s.project[letter],
-      heads = letter == "q" and "HEADS" or "KV_HEADS", part = letter == "v" and "P_V" or "P_Q",
-      matrix = "w" .. letter, bias = s.bias[letter] and "given.b" .. letter or "NULL",
-      rows = letter == "q" and "tokens" or "fresh", head_stride = matrix ~= nil and matrix ~= false,
-      optional = given.optional,
-    }
-    out.heads_name, out.part_name = out.heads, out.part
-    for key, value in pairs(more) do out[key] = value end
-    return out
-  end
-  local input = s.norms.input
-  local q = side("query", "q", "q", {
-    place = "e->start + r", qk_norm = "q_norm", normed = input and "",
-    text = "Queries of all rows" .. either(input, ", of the normed input"),
-  })
-  local k = side("key", "k", "k", {
-    place = "e->past + r", qk_norm = "k_norm",
-    text = "Keys of all positions given with the call",
-  })
-  local v = side("value", "v", "v", { text = "Values of all positions given with the call" })
-  if input and fields.x then
-    k.normed, v.normed = "", ""
-  elseif input and not s.context then           -- normed where it is the very tensor of the queries
-    k.normed = s.d_k == s.d_q and "if (from == call->q) " or nil
-    v.normed = s.d_v == s.d_q and "if (from == call->q) " or nil
-  end
-  return { q, k, v }, fields
+--- One of queries, keys and values: where it comes from and what becomes of it.
+local function side(layer, fields, name, letter)
+  local s = layer.spec
+  local field = fields.x or fields[letter]
+  return {
+    name = name, letter = letter, field = field.field, width = "D_" .. letter:upper(),
+    projected = s.project[letter], matrix = "w" .. letter,
+    bias = when(s.bias[letter], "given.b" .. letter, "NULL"),
+    heads = when(letter == "q", "HEADS", "KV_HEADS"), part = when(letter == "v", "P_V", "P_Q"),
+    rows = when(letter == "q", "tokens", "fresh"), head_stride = field.strides[2] ~= nil,
+    place = when(letter == "q", "e->start + r", "e->past + r"), head_norm = letter .. "_norm",
+    turned = letter ~= "v",
+  }
 end
 
---- What the scores look at, so that no parameter is printed that nothing reads.
-local function needs_of(s)
+--- Which of the sides the input norm is for: nil, always (""), or under a condition.
+local function normed(s, fields, letter)
+  if not s.norms.input then return nil end
+  if letter == "q" or fields.x then return "" end
+  local same_width = s["d_" .. letter] == s.d_q
+  return not s.context and same_width and "if (from == call->q) " or nil
+end
+
+local function sides_of(layer, fields)
+  local s = layer.spec
+  if not s.attention then return {} end
+  local list = { side(layer, fields, "query", "q"), side(layer, fields, "key", "k"),
+    side(layer, fields, "value", "v") }
+  local texts = { "Queries of all rows.", "Keys of all positions given with the call.",
+    "Values of all positions given with the call." }
+  for i, of in ipairs(list) do
+    of.text, of.normed = texts[i], normed(s, fields, of.letter)
+  end
+  return list
+end
+
+--- What the functions look at, so that no parameter is left unread.
+local function needs_of(s, masked)
   local mask = s.mask
-  local per_head = mask.boolean == "per_head" or mask.additive == "per_head"
   local map = mask.boolean or mask.additive
-  local kept = mask.padding or map or mask.causal or mask.window
+  local placed = mask.causal or mask.window or map
+  local per_head = mask.boolean == "per_head" or mask.additive
+  local run_time = not s.tokens.fixed or not s.past.fixed or s.context and not s.context.fixed
   return {
-    call_in_kept = mask.padding or map,
-    call_in_extent = not (s.tokens.fixed and s.past.fixed and (not s.context or s.context.fixed))
-      or s.context_length,
-    extent_in_kept = mask.causal or mask.window or map,
-    head_in_kept = per_head or mask.additive,
-    query_in_kept = mask.causal or mask.window or map,
-    call_in_attend = kept or mask.additive or s.head_mask,
+    call_in_extent = run_time or s.context_length, extent_in_kept = placed, query_in_kept = placed,
+    call_in_kept = mask.padding or map, head_in_kept = per_head,
+    call_in_attend = masked or s.head_mask,
   }
 end
 
 local function any_norm(s, test)
-  for _, place in ipairs { "input", "output", "after" } do
+  for _, place in ipairs(PLACES) do
     if s.norms[place] and test(s.norms[place]) then return true end
   end
   return false
 end
 
---- Digits of 32 bits that the powers of a bucket's edge can fill.
-local function bucket_names(bias, reach)
-  local count = bias.bidirectional and bias.buckets // 2 or bias.buckets
-  local exact = count // 2
-  local bits = (count - exact) * (math.log(math.max(bias.max_distance, reach, 2), 2)
-    + math.log(math.max(exact, 2), 2))
+local function norm_names(s)
+  local any = any_norm(s, function() return true end)
+  local layers = any_norm(s, function(n) return n.kind == "layer" end)
+  local plus_one = any_norm(s, function(n) return n.kind == "rms" and n.plus_one end)
   return {
-    count = count, exact = exact, max_distance = bias.max_distance, bidirectional = bias.bidirectional,
-    digits = math.ceil(bits / 32) + 1, reach = reach,
+    uses = {
+      minus = s.attention or layers, constant = s.attention or any, over = s.attention or any,
+      root = s.qk_norm or any,
+    },
+    norm_kind = {
+      layer = layers, rms = s.qk_norm or any_norm(s, function(n) return n.kind == "rms" end),
+    },
+    plus_one = plus_one, plus_one_note = when(plus_one, ", or (1 + gamma)"),
+    plus_one_parameter = when(plus_one, ", bool plus_one"), no_plus_one = when(plus_one, ", false"),
+    --- The call of a norm on a row of numbers.
+    norm_call = function(place, row, width)
+      local norm, role = s.norms[place], place == "after" and "" or place .. "_"
+      local more = when(plus_one, when(norm.plus_one, ", true", ", false"))
+      if norm.kind == "layer" then more = ", given." .. role .. "beta" end
+      local call = "%s_norm(%s, %s, constant(%s), given.%sgamma%s);"
+      return call:format(norm.kind, row, width, c.double(norm.eps), role, more)
+    end,
   }
 end
+
+--- What the bucket bias needs: buckets a direction, how many are exact, digits of the powers.
+local function buckets_of(bias, reach)
+  if not bias then return false end
+  local count = bias.bidirectional and bias.buckets // 2 or bias.buckets
+  local exact = count // 2
+  local function bits(n) return math.log(math.max(n, 2), 2) end
+  local most = (count - exact) * (bits(math.max(bias.max_distance, reach)) + bits(exact))
+  return {
+    count = count, exact = exact, digits = math.ceil(most / 32) + 1, reach = reach,
+    max_distance = bias.max_distance, bidirectional = bias.bidirectional,
+  }
+end
+
+local function score_names(layer)
+  local s = layer.spec
+  local shown = s.return_scores == "raw" or s.return_scores == "capped"
+  local position, slopes = s.position, {}
+  local given = position.alibi and position.alibi.slopes or {}
+  for i, slope in ipairs(given) do slopes[i] = c.double(slope) end
+  return {
+    maps = s.mask.boolean or s.mask.additive or false, shows_all_scores = shown,
+    slopes = table.concat(slopes, ", "),
+    score_members = when(shown, tostring(s.return_scores) .. ", biased", "biased"),
+    score_note = when(shown, ": as it is shown, and as it enters the softmax"),
+    score_call = when(s.mask.additive, "const " .. layer.name .. "_call *call, "),
+    score_given = when(s.mask.additive, "call, "),
+    placed_score = (position.relative or position.alibi or position.bias) and true or false,
+  }
+end
+
+local function truth_members(s)
+  local list = { "mixed", "y" }
+  if s.attention then table.move({ "query", "key", "value" }, 1, 3, 3, list) end
+  if s.return_weights then list[#list + 1] = "weights" end
+  if s.return_scores then list[#list + 1] = "scores" end
+  return list
+end
+
+local function residual_default(field) return field and field.optional or false end
 
 --- The names of the reference.
 -- @tparam table layer from layer.of
 -- @tparam integer reach the farthest a key is from a query in the runs of the test
--- @treturn table names for render.template
+-- @treturn table list of tables of names for render.template
 function reference.names(layer, reach)
-  local s = layer.spec
-  local position = s.position
-  local sides, fields = {}, {}
-  if s.attention then sides, fields = sides_of(layer) end
+  local s, fields = layer.spec, {}
   for _, field in ipairs(layer.call) do fields[field.field] = field end
-  local rms = any_norm(s, function(n) return n.kind == "rms" end)
-  local plus_one = any_norm(s, function(n) return n.kind == "rms" and n.plus_one end)
-  local score = {}
-  if s.return_scores == "raw" or s.return_scores == "capped" then score[1] = s.return_scores end
-  score[#score + 1] = "biased"
-  local slopes = {}
-  for i, slope in ipairs(position.alibi and position.alibi.slopes or {}) do slopes[i] = c.double(slope) end
-  local placed = position.relative or position.alibi or position.bias
-  local any_norms = any_norm(s, function() return true end)
-  local truth = { "mixed", "y" }
-  if s.attention then table.move({ "query", "key", "value" }, 1, 3, 3, truth) end
-  if s.return_weights then truth[#truth + 1] = "weights" end
-  if s.return_scores then truth[#truth + 1] = "scores" end
-  local mask = s.mask
-  local query_field = fields.x and "x" or "q"
-  local residual_head = fields[query_field] and fields[query_field].strides[2] ~= nil
+  local query = fields.x or fields.q or fields.o
+  local position = s.position
   return {
-    attention = s.attention, masked = layer.masked,
-    rope = position.rope or false, relative = position.relative or false, alibi = position.alibi or false,
-    buckets = position.bias and bucket_names(position.bias, reach) or false,
-    count_of = counts_of(s, function(n) return tostring(n) end),
-    sides = sides, has_v = fields.v ~= nil, has_input = s.project.q or s.project.k or s.project.v,
-    k_head_or_dense = fields.k and fields.k.strides[2] and "call->k_head" or "0",
-    maps = mask.boolean or mask.additive or false,
-    needs = needs_of(s),
-    uses = {
-      minus = s.attention or any_norm(s, function(n) return n.kind == "layer" end),
-      constant = s.attention or any_norms,
-      over = s.attention or any_norms,
-      root = s.qk_norm or any_norms,
+    norm_names(s), score_names(layer),
+    {
+      attention = s.attention, masked = layer.masked, rope = position.rope or false,
+      relative = position.relative or false, alibi = position.alibi or false,
+      buckets = buckets_of(position.bias, reach), count_of = counts_of(s),
+      sides = sides_of(layer, fields), needs = needs_of(s, layer.masked),
+      has_input = s.project.q or s.project.k or s.project.v,
+      query_field = query.field, residual_default = residual_default(fields.residual),
+      residual_head = query.strides[2] ~= nil, truth_members = truth_members(s),
+      past_parameters = when(s.cache, ", const float *past_keys, const float *past_values"),
     },
-    norm_kind = {
-      layer = any_norm(s, function(n) return n.kind == "layer" end), rms = rms or s.qk_norm ~= nil,
-    },
-    plus_one_note = either(plus_one, ", or (1 + gamma)"),
-    plus_one_parameter = either(plus_one, ", bool plus_one"),
-    no_plus_one = either(plus_one, ", false"),
-    norm_call = function(place, row, width)
-      local norm, role = s.norms[place], place == "after" and "" or place .. "_"
-      local text = ("%s_norm(%s, %s, constant(%s), given.%sgamma"):format(norm.kind, row, width,
-        c.double(norm.eps), role)
-      if norm.kind == "layer" then return text .. ", given." .. role .. "beta);" end
-      return text .. either(plus_one, norm.plus_one and ", true" or ", false") .. ");"
-    end,
-    slopes = table.concat(slopes, ", "),
-    score_members = table.concat(score, ", "),
-    score_note = either(#score > 1, ": as it is shown, and as it enters the softmax"),
-    score_call = either(mask.additive, "const " .. layer.name .. "_call *call, "),
-    score_given = either(mask.additive, "call, "),
-    placed_score = placed and true or false,
-    residual_default = fields.residual and fields.residual.optional or false,
-    residual_head = residual_head, query_field = query_field,
-    past_parameters = either(s.cache, ", const float *past_keys, const float *past_values"),
-    truth_members = truth,
   }
 end
 

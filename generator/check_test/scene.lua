@@ -10,8 +10,10 @@ local weights = require "check_test.weights"
 
 local scene = {}
 
-local STATUSES <const> = { "OK", "NULL", "ALIGNMENT", "SIZE", "TOKENS", "CONTEXT", "PAST", "CAPACITY",
-  "STRIDE", "RANGE", "BLOB", "TARGET" }
+local STATUSES <const> = {
+  "OK", "NULL", "ALIGNMENT", "SIZE", "TOKENS", "CONTEXT", "PAST", "CAPACITY", "STRIDE", "RANGE",
+  "BLOB", "TARGET",
+}
 
 local function when(condition, yes, no) if condition then return yes end return no or "" end
 
@@ -26,7 +28,8 @@ local function target_names(layer)
   for i, name in ipairs(layer.spec.targets) do upper[i] = name:upper() end
   return {
     target_list = joined(upper, layer.upper .. "_TARGET_%s"),
-    target_names = joined(layer.spec.targets, '"%s"'), target_count = #upper, other_targets = #upper > 1,
+    target_names = joined(layer.spec.targets, '"%s"'), target_count = #upper,
+    other_targets = #upper > 1,
     in_bits = when(#upper > 1, ", to the bit but for portable C"),
   }
 end
@@ -34,7 +37,9 @@ end
 --- What L_workspace is called with: the largest counts, and counts beyond them.
 local function workspace_names(s)
   local two = s.context ~= nil
-  local function call(tokens, context) return two and tokens .. ", " .. context or tostring(tokens) end
+  local function call(tokens, context)
+    return two and tokens .. ", " .. context or tostring(tokens)
+  end
   local t, n = s.tokens.max, two and s.context.max
   local beyond = { call(t + 1, n), call("SIZE_MAX", n), call("SIZE_MAX / 64", n) }
   if two then table.move({ call(t, n + 1), call(t, "SIZE_MAX") }, 1, 2, 4, beyond) end
@@ -51,7 +56,8 @@ local function stages_of(s)
   local output = stage("output", "tokens")
   if not s.attention then return { output } end
   return {
-    stage("project_q", "tokens"), stage("project_kv", s.context and "(size_t)s.n.context" or "tokens"),
+    stage("project_q", "tokens"),
+    stage("project_kv", s.context and "(size_t)s.n.context" or "tokens"),
     stage("attend", "tokens", "s.scratch.at, ", ", 0, KV_HEADS"), output,
   }
 end
@@ -124,7 +130,8 @@ local function result_names(layer)
   return {
     y_part = y.strides[2] and y.part or y.width,
     truth_arguments = when(s.cache, ", floats_of(&s->past_keys), floats_of(&s->past_values)"),
-    heads_parameter = when(s.attention, ", ptrdiff_t heads"), heads_given = when(s.attention, ", cuts[_i].heads"),
+    heads_parameter = when(s.attention, ", ptrdiff_t heads"),
+    heads_given = when(s.attention, ", cuts[_i].heads"),
     and_heads = when(s.attention, " and heads"),
     drops = s.attention and (layer.masked or s.context_length) or false,
   }
@@ -135,7 +142,8 @@ local function weight_names(layer)
   for _, w in ipairs(list) do matrices = matrices or w.kind == "matrix" end
   return {
     weights = list, has_weights = #list > 0, matrices = matrices,
-    given_first = when(#list > 0, "&given, ", "NULL, "), key_size = c.double(weights.size_of_queries(layer)),
+    given_first = when(#list > 0, "&given, ", "NULL, "),
+    key_size = c.double(weights.size_of_queries(layer)),
   }
 end
 
