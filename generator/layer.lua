@@ -210,13 +210,14 @@ local function rooms_of(s, l)
   local fresh = s.context and "context" or "tokens"
   if s.attention then
     local q, k, v = s.heads * s.p_q, s.kv_heads * s.p_q, s.kv_heads * s.p_v
+    -- first, so that their places do not depend on tokens: calls with the same context reuse them
+    add(not s.cache, "keys", "panels", PANEL * k, "keys [kv_head][panel][p_q][16]")
+    add(not s.cache, "values", "positions", v, "values [kv_head][position][p_v]")
     add(s.norms.input, "normed_q", "tokens", s.d_q, "input norm of the query rows")
     add(s.norms.input and l.one_input, "normed_kv", "tokens", s.d_q, "the same, made by project_kv")
     add(true, "q", "tokens", round_up(q, PANEL), "queries, scaled")
     add(s.project.k or s.qk_norm or s.position.rope, "k_rows", fresh, round_up(k, PANEL), "projected keys, row by row")
     add(s.project.v, "v_rows", fresh, round_up(v, PANEL), "projected values, row by row")
-    add(not s.cache, "keys", "panels", PANEL * k, "keys [kv_head][panel][p_q][16]")
-    add(not s.cache, "values", "positions", v, "values [kv_head][position][p_v]")
     add(true, "heads", "tokens", s.heads * s.p_v, "head outputs, side by side")
   end
   local direct = not (s.residual or s.norms.output or s.norms.after)

@@ -1,0 +1,59 @@
+/* The same weights in the layouts that checkpoints have: they pack to the same bytes. */
+#include "first_layer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { H = FIRST_LAYER_HEADS, P = FIRST_LAYER_P_V, D = FIRST_LAYER_D, N = H * P };
+static _Alignas(FIRST_LAYER_ALIGN) char first[FIRST_LAYER_PACKED_BYTES];
+static _Alignas(FIRST_LAYER_ALIGN) char packed[FIRST_LAYER_PACKED_BYTES];
+static float b[3 * N], o[N];
+
+/* The element of query, key or value (which), as any number that tells all of them apart. */
+static float element(size_t which, size_t head, size_t p, size_t c) {
+  return (float)(((which * H + head) * P + p) * D + c);
+}
+
+/* One buffer with all three, where (which, head, p, c) goes to the sum of its strides. */
+static float *laid_out(size_t which_by, size_t head_by, size_t p_by, size_t c_by) {
+  static float w[3 * N * D];
+  for (size_t i = 0; i < 3 * N * D; i++) {
+    const size_t c = i % D, p = i / D % P, head = i / D / P % H, which = i / D / N;
+    w[which * which_by + head * head_by + p * p_by + c * c_by] = element(which, head, p, c);
+  }
+  return w;
+}
+
+static int same(const char *layout, first_layer_matrix q, first_layer_matrix k,
+                first_layer_matrix v) {
+  static float wo[N * D];
+  const first_layer_weights weights = {q, k, v, {wo, P, 1, N}, b, b + N, b + 2 * N, o};
+  memset(packed, 0, sizeof packed);
+  if (first_layer_pack(&weights, packed, sizeof packed)) return 0;
+  if (first[0] == 0) memcpy(first, packed, sizeof first);
+  if (memcmp(first, packed, sizeof first) == 0) return 1;
+  printf("layouts: %s packs to other bytes\n", layout);
+  return 0;
+}
+
+int main(void) {
+  int good = 1;
+  const float *w = laid_out(N * D, P * D, D, 1);
+  good &= same("three of [out][in]", (first_layer_matrix){w, P * D, D, 1},
+               (first_layer_matrix){w + N * D, P * D, D, 1},
+               (first_layer_matrix){w + 2 * N * D, P * D, D, 1});
+  w = laid_out(N * D, P, 1, N);
+  good &=
+      same("three of [in][out]", (first_layer_matrix){w, P, 1, N},
+           (first_layer_matrix){w + N * D, P, 1, N}, (first_layer_matrix){w + 2 * N * D, P, 1, N});
+  w = laid_out(N, P, 1, 3 * N);
+  good &=
+      same("fused [in][q, k, v]", (first_layer_matrix){w, P, 1, 3 * N},
+           (first_layer_matrix){w + N, P, 1, 3 * N}, (first_layer_matrix){w + 2 * N, P, 1, 3 * N});
+  w = laid_out(P * D, 3 * P * D, D, 1);
+  good &= same("fused by head [head][q, k, v][p][in]", (first_layer_matrix){w, 3 * P * D, D, 1},
+               (first_layer_matrix){w + P * D, 3 * P * D, D, 1},
+               (first_layer_matrix){w + 2 * P * D, 3 * P * D, D, 1});
+  if (good) printf("layouts: all pack to the same bytes\n");
+  return !good;
+}
