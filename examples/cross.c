@@ -3,6 +3,7 @@
  * workspace for any number of queries after that, in calls of any number of tokens.
  */
 #include "cross.h"
+#include "fill.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,13 +35,6 @@ static cross_status step_by_step(const cross_layer *layer, cross_call call, size
 }
 
 /* ---- An input, and the comparison ---- */
-
-static void fill(float *out, size_t count, unsigned seed) {
-  for (size_t i = 0; i < count; i++) {
-    seed = seed * 1664525u + 1013904223u;
-    out[i] = ((float)(seed >> 9) - 4194304.0f) / 16777216.0f;
-  }
-}
 
 static cross_status open(cross_layer *layer) {
   static float w[4][D * D], b[4][D];

@@ -4,6 +4,7 @@
  * on a target with FMA.
  */
 #include "decoding.h"
+#include "fill.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,13 +31,6 @@ static decoding_status decode(const decoding_layer *layer, size_t chunk, const f
 }
 
 /* ---- An input, and the comparison ---- */
-
-static void fill(float *out, size_t count, unsigned seed) {
-  for (size_t i = 0; i < count; i++) {
-    seed = seed * 1664525u + 1013904223u;
-    out[i] = ((float)(seed >> 9) - 4194304.0f) / 16777216.0f;
-  }
-}
 
 static decoding_status open(decoding_layer *layer) {
   static float wq[D * D], wk[D * D / 2], wv[D * D / 2], wo[D * D];

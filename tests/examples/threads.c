@@ -3,6 +3,7 @@
  * workers and tokens, also in place. Linked with one of examples/threads_*.c.
  */
 #include "../../examples/threads.h"
+#include "../../examples/fill.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,13 +13,6 @@ enum { D = FIRST_LAYER_D, P = FIRST_LAYER_P_V, TOKENS = FIRST_LAYER_TOKENS_MAX, 
 static _Alignas(FIRST_LAYER_ALIGN) char packed[FIRST_LAYER_PACKED_BYTES];
 static _Alignas(FIRST_LAYER_ALIGN) char workspace[FIRST_LAYER_WORKSPACE_BYTES];
 static _Alignas(FIRST_LAYER_ALIGN) char scratch[WORKERS * FIRST_LAYER_SCRATCH_BYTES];
-
-static void fill(float *out, size_t count, unsigned seed) {
-  for (size_t i = 0; i < count; i++) {
-    seed = seed * 1664525u + 1013904223u;
-    out[i] = ((float)(seed >> 9) - 4194304.0f) / 16777216.0f;
-  }
-}
 
 static first_layer_status pack(void) {
   static float w[4][D * D], b[4][D];
