@@ -43,7 +43,11 @@ local function attention(l, target, full)
   local block = single and keys or BLOCK
   local mix_panels = target.mix_panels(round_up(s.p_v, PANEL) // PANEL)
   if full and not s.tokens.fixed then positions = 1 end
+  -- Scores in units of ln 2 spare the exponential a step; scores that are shown, or may be as low as
+  -- f32 goes, stay as they are.
+  local log2 = not (s.return_scores or s.mask.additive)
   return {
+    log2 = log2, unit = log2 and 1 / math.log(2) or 1.0,
     positions = positions, heads = heads, rows = positions * heads, parts = l.group // heads,
     panels = math.min(target.score_panels, block // PANEL), block = block, single = single,
     mix_panels = mix_panels, value_width = round_up(s.p_v, PANEL),
@@ -118,7 +122,10 @@ function plan.of(l, target)
     p.k.rows, p.v.rows = rows, rows
   end
   p.o = tile(s.project.o, s.p_o, s.tokens.max, p.full.output and tokens_vary)
-  if s.attention then p.attention = attention(l, target, p.full.attention) end
+  if s.attention then
+    p.attention = attention(l, target, p.full.attention)
+    p.query_scale = s.scale * (s.softcap and 1.0 or p.attention.unit)
+  end
   return p
 end
 

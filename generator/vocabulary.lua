@@ -38,6 +38,8 @@ vocabulary.words = {
   { "top", "float", "vec a", "the largest lane" },
   { "exp", "vec", "vec x", "e^x for x <= 0, at most 2 ulp; 0 below ln(FLT_MIN); NaN of NaN",
     template = "words/exp.c.in" },
+  { "exp2", "vec", "vec x", "2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN",
+    template = "words/exp2.c.in" },
   { "tanh", "vec", "vec x", "tanh x, at most 4 ulp; NaN of NaN", template = "words/tanh.c.in" },
 }
 

@@ -187,7 +187,7 @@ local function define_soften(context, a, masked, suffix, static)
     uses_place = uses_place or false, uses_here = masked or #steps > (s.softcap and 1 or 0) or s.return_scores ~= nil,
     show = s.return_scores or false, track = not a.single or s.sinks, block = a.block, render = render,
     first = static and 0 or "first", last = static or "last", single = a.single, static = static or false,
-    keys = context.layer.keys_max,
+    keys = context.layer.keys_max, exponential = a.log2 and "vec_exp2" or "vec_exp",
   })
   context.writer:define(name, {
     title = masked and "A row of scores, some keys dropped: steps, mask, largest; then weights and their sum."
@@ -387,7 +387,9 @@ function attention.write(context)
   define_edges(context)
   if s.position.alibi then
     local slopes = {}
-    for i, slope in ipairs(s.position.alibi.slopes) do slopes[i] = context.c.float(slope) end
+    for i, slope in ipairs(s.position.alibi.slopes) do
+      slopes[i] = context.c.float(slope * a.unit)
+    end
     w:append(("/* Slopes of the distance, head by head. */\nstatic const float slope[%d] = {\n%s\n};\n\n")
       :format(#slopes, table.concat(slopes, ", ")))
   end

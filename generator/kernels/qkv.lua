@@ -118,7 +118,7 @@ local function query_body(context)
     text[#text + 1] = project.statements(context, {
       role = "wq", tile_name = "project_q", tile = p.q, columns = s.heads * s.p_q, depth = s.d_q,
       bias = s.bias.q and "bq", x = x, x_row = x_row, y = "rooms->q", y_row = stride,
-      scaled = not scale_after and c.float(s.scale), rows = { most = s.tokens.max },
+      scaled = not scale_after and c.float(p.query_scale), rows = { most = s.tokens.max },
     })
   end
   if not s.project.q or s.qk_norm or s.position.rope then
