@@ -112,7 +112,7 @@ local commands = {
         .. "were pruned and stretched rotary frequencies (default: config.json beside the "
         .. "checkpoint, without --family)."):argname("CONFIG")
       command:option("--prefix", "What the tensors' names begin with, where it is not the "
-        .. "family's; {layer} stands for the layer."):argname("P")
+        .. "family's; {layer} stands for the layer, - for nothing at all."):argname("P")
       command:option("--form", "What to write, where FILE does not say it."):argname("F")
         :choices({ "blob", "c" })
       command:option("--ignore", "A key of the configuration that does not change the attention; "

@@ -90,7 +90,7 @@ function command.run(arguments, say)
   local packing
   packing, complaints = pack.of(requests[1].spec, opened, {
     family = arguments.family, config = config, layer = arguments.layer,
-    prefix = arguments.prefix, ignore = arguments.ignore,
+    prefix = arguments.prefix == "-" and "" or arguments.prefix, ignore = arguments.ignore,
   })
   if not packing then return 2, named(arguments.checkpoint, complaints) end
   return write(arguments, packing, say)

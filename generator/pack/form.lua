@@ -40,12 +40,14 @@ local function panel_rows(part, values, take)
   end
 end
 
+local function rounded(value) return (string.unpack("<f", string.pack("<f", value))) end
+
 local function vector_rows(part, values, take)
   local row, more = {}, part.plus_one and 1.0 or 0.0
   for first = 0, part.count - 1, PANEL do
     for lane = 1, PANEL do
       local value = values[first + lane]
-      row[lane] = value and value + more or 0.0
+      row[lane] = value and rounded(value + more) or 0.0
     end
     take(row)
   end
@@ -131,26 +133,12 @@ function form.blob(layer, values_of)
   return table.concat(pieces)
 end
 
--- An exact literal, hexadecimal unless it is a small whole number.
-local function literal(value)
-  value = string.unpack("<f", string.pack("<f", value))
-  if value == 0 then return 1 / value < 0 and "-0.0f" or "0.0f" end
-  return (("%a"):format(value):gsub(",", ".")) .. "f"
-end
+-- Sixteen exact literals in four lines; semicolons become commas once no decimal point can be one.
+local row_format <const> = (("    %af; %af; %af; %af;\n"):rep(PANEL // 4)):sub(1, -2)
 
-local WIDTH <const> = 98
-
-local function append_row(lines, row)
-  local line = "   "
-  for lane = 1, PANEL do
-    local word = " " .. literal(row[lane]) .. ","
-    if #line + #word > WIDTH then
-      lines[#lines + 1] = line
-      line = "   "
-    end
-    line = line .. word
-  end
-  lines[#lines + 1] = line
+local function row_text(row)
+  local text = row_format:format(table.unpack(row, 1, PANEL))
+  return (text:gsub(",", "."):gsub(";", ","))
 end
 
 local function header_lines(layer)
@@ -218,7 +206,9 @@ function form.c_table(layer, values_of, remark)
     header = header_lines(layer),
   }
   local lines = { (filled(before, words):gsub("\n$", "")) }
-  local done, complaint = form.rows(layer, values_of, function(row) append_row(lines, row) end)
+  local done, complaint = form.rows(layer, values_of, function(row)
+    lines[#lines + 1] = row_text(row)
+  end)
   if not done then return nil, complaint end
   lines[#lines + 1] = filled(after, words)
   return table.concat(lines, "\n")
