@@ -63,14 +63,13 @@ adapt_base() {
 
 # inside ROOT USER COMMAND: runs a command in a root, with mounts and processes that end with it.
 inside() {
-  root=$folder/$1 user=$2 command=$3
   unshare --mount --pid --fork --kill-child sh -c '
     mount --make-rprivate / && mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
     if [ "$2" = root ]; then
       exec chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb sh -c "$3"
     else
       exec chroot "$1" env -i PATH=/usr/bin:/bin TERM=dumb su "$2" -s /bin/sh -c "cd && $3"
-    fi' inside "$root" "$user" "$command" </dev/null
+    fi' inside "$folder/$1" "$2" "$3" </dev/null
 }
 
 make_root() {
