@@ -123,7 +123,7 @@ end)
 -- ---- The buckets in the C -----------------------------------------------------------------------
 
 --- What each distance from -most to most reads from the table in the C of a layer: the biased
--- scores of a bare core whose queries and keys are 0, where entry `bucket` of the table is `bucket`.
+-- scores of a bare core whose queries and keys are 0, where entry b of the table is b.
 local function distances_of(bias, most)
   local spec = require "spec"
   local completed = assert(spec.complete({
