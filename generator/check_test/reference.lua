@@ -88,7 +88,7 @@ local function norm_names(s)
   return {
     uses = {
       minus = s.attention or layers, constant = s.attention or any, over = s.attention or any,
-      root = s.qk_norm or any,
+      root = s.qk_norm or any, times = s.attention or any or s.project.o,
     },
     norm_kind = {
       layer = layers, rms = s.qk_norm or any_norm(s, function(n) return n.kind == "rms" end),
