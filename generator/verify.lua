@@ -20,22 +20,38 @@ local function joined(complaints)
   return type(complaints) == "table" and table.concat(complaints, "; ") or tostring(complaints)
 end
 
+-- The targets to run a layer on: all that it has, or those asked for.
+local function targets_of(spec, wanted)
+  if not wanted then return spec.targets end
+  local list = {}
+  for _, name in ipairs(spec.targets) do
+    for _, other in ipairs(wanted) do
+      if name == other and list[#list] ~= name then list[#list + 1] = name end
+    end
+  end
+  return list
+end
+
 -- The files and the glue of a case; or the outcome that it has without a program.
 local function generated(case, name, options)
   local content, complaint = case_module.read(case.path)
   if not content then return nil, { failed = complaint } end
   content.file.path = find.absolute(content.file.path)
-  local raw, spec, layer, files, text
+  local raw, spec, layer
   raw, complaint = case_module.spec(content, name, options)
   if not raw then return nil, { refused = complaint } end
   spec, complaint = require("spec").complete(raw)
   if not spec then return nil, { refused = joined(complaint) } end
   layer = layer_module.of(spec)
-  text, complaint = glue.text(content, layer, case.number, options.cflags)
-  if not text then return nil, { failed = complaint } end
-  files, complaint = require("emit").files(spec)
-  if not files then return nil, { refused = joined(complaint) } end
-  return { number = case.number, name = name, files = files, glue = text, targets = spec.targets }
+  local job = {
+    number = case.number, name = name, targets = targets_of(spec, options.targets),
+    cflags = options.cflags,
+  }
+  job.glue, complaint = glue.text(content, layer, job)
+  if not job.glue then return nil, { failed = complaint } end
+  job.files, complaint = require("emit").files(spec)
+  if not job.files then return nil, { refused = joined(complaint) } end
+  return job
 end
 
 local function traced(fault) return debug.traceback(tostring(fault), 2) end

@@ -36,23 +36,23 @@ local function changes_values(cflags)
   return false
 end
 
-local function targets_of(spec, cflags)
+local function listed(targets, cflags)
   local list = {}
-  for index, name in ipairs(spec.targets) do
+  for index, name in ipairs(targets) do
     list[index] = { name = name, exact = name ~= "portable" and not changes_values(cflags) }
   end
   return list
 end
 
-local function names_of(layer, content, number, cflags)
+local function names_of(layer, content, job)
   local spec = layer.spec
   local scratch = spec.attention and layer.upper .. "_SCRATCH_BYTES" or "0"
   return {
-    number = number, name = layer.name, upper = layer.upper, spec = spec, call = layer.call,
+    number = job.number, name = layer.name, upper = layer.upper, spec = spec, call = layer.call,
     file = c_string(content.file.path), atol = bits_of(content.tolerance.atol),
     rtol = bits_of(content.tolerance.rtol), batch = content.batch or 1, scratch = scratch,
     attention = spec.attention, cached = spec.cache and true or false,
-    two_counts = spec.context ~= nil, targets = targets_of(spec, cflags),
+    two_counts = spec.context ~= nil, targets = listed(job.targets, job.cflags),
     stages = spec.attention and { "project_q", "project_kv", "output" } or { "output" },
     flag = function(set) return set and 1 or 0 end,
   }
@@ -61,14 +61,13 @@ end
 --- Renders the glue of a case.
 -- @tparam table content from case.read, its file's path absolute
 -- @tparam table layer from layer.of
--- @tparam integer number of the case in this run
--- @string cflags of the layer's code
+-- @tparam table job number of the case in this run, targets to run it on, cflags of the layer
 -- @treturn ?string C; or nil where a tensor is missing or wrong
 -- @treturn string all complaints
-function glue.text(content, layer, number, cflags)
+function glue.text(content, layer, job)
   local from = source.new(content)
   local counts = tensors.counts(from, layer.spec)
-  local names = names_of(layer, content, number, cflags)
+  local names = names_of(layer, content, job)
   names.loads, names.weights = weights.of(from, layer)
   if counts then names.tensors = tensors.of(from, layer, counts) end
   if #from.complaints > 0 then return nil, table.concat(from.complaints, "; ") end

@@ -188,6 +188,7 @@ function programs.run(folder, list, jobs)
     for _, job in ipairs(program.jobs) do words[#words + 1] = job.name end
     lines[#lines + 1] = table.concat(words, " ") .. "\n"
   end
+  if #lines == 0 then return function() return nil end end -- xargs would run once all the same
   assert(write(folder .. "/programs", table.concat(lines)))
   local handle = assert(io.popen(("cd %s && xargs -P %d -L 1 sh program.sh <programs"):format(
     quoted(folder), jobs), "r"))
