@@ -5,6 +5,7 @@ set -u
 
 # the generator; compilers with their headers; tests; linters; other machines and plots
 packages="lua5.4 lua-argparse lua-dkjson lua-lpeg lua-filesystem
+  lua-zlib
   gcc g++ libc6-dev clang libclang-rt-dev make pkg-config
   check lua-busted
   lua-check clang-format
