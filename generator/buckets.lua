@@ -33,6 +33,14 @@ local function at_least(a, b)
   return true
 end
 
+--- Whether m^steps * exact^r >= max_distance^r * exact^steps: by logarithms where they are far apart,
+-- else by the integers themselves.
+local function reaches(m, r, exact, steps, max_distance)
+  local left, right = steps * math.log(m / exact), r * math.log(max_distance / exact)
+  if math.abs(left - right) > 1e-9 * (steps + r) * math.log(max_distance + m + 2) then return left > right end
+  return at_least(power_product({ m, steps }, { exact, r }), power_product({ max_distance, r }, { exact, steps }))
+end
+
 --- The first distance of each bucket but 0, in one direction.
 -- @tparam integer count buckets of that direction
 -- @tparam integer max_distance where the last bucket begins at the latest
@@ -43,11 +51,10 @@ function buckets.edges(count, max_distance)
   local list = {}
   for m = 1, exact do list[#list + 1] = m end
   for r = 1, steps - 1 do
-    local right = power_product({ max_distance, r }, { exact, steps })
     local low, high = exact, math.max(max_distance, exact)
     while low < high do
       local middle = (low + high) // 2
-      if at_least(power_product({ middle, steps }, { exact, r }), right) then
+      if reaches(middle, r, exact, steps, max_distance) then
         high = middle
       else
         low = middle + 1

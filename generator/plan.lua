@@ -51,7 +51,7 @@ local function attention(l, target, full)
     positions = positions, heads = heads, rows = positions * heads, parts = l.group // heads,
     panels = math.min(target.score_panels, block // PANEL), block = block, single = single,
     mix_panels = mix_panels, value_width = round_up(s.p_v, PANEL),
-    scratch_floats = positions * heads * (2 * block + round_up(s.p_v, PANEL)),
+    scratch_floats = positions * heads * (2 * block + (single and 0 or round_up(s.p_v, PANEL))),
   }
 end
 

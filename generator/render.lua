@@ -39,10 +39,10 @@ local function translate(source, name)
   return table.concat(lines, "\n")
 end
 
-local function value(given)
+local function value(given, level)
   if type(given) == "string" then return given end
   if math.type(given) == "integer" then return tostring(given) end
-  error("a value must be a string or an integer, not " .. type(given) .. " " .. tostring(given), 2)
+  error("a value must be a string or an integer, not " .. type(given) .. " " .. tostring(given), level or 2)
 end
 
 local library <const> = {
@@ -60,9 +60,9 @@ function render.source(source, name, names)
   local out = {}
   local function line(...) out[#out + 1] = table.concat({ ... }) end
   local function emit(text)
-    if text ~= "" then out[#out + 1] = (value(text):gsub("\n$", "")) end
+    if text ~= "" then out[#out + 1] = (value(text, 3):gsub("\n$", "")) end
   end
-  local own = { __line = line, __value = value, emit = emit }
+  local own = { __line = line, __value = function(given) return value(given, 3) end, emit = emit }
   local environment = setmetatable({}, {
     __index = function(_, key)
       local found = own[key]

@@ -33,6 +33,7 @@ vocabulary.words = {
   { "load_bits", "vec", "const int32_t *p", "lane i has the bits of p[i]" },
   { "store_bits", "void", "int32_t *p, vec a", "p[i] is the bits of lane i" },
   { "load_flags", "vec", "const uint8_t *p", "bits all one where p[i] is not 0, else 0" },
+  { "transpose", "void", "const float *x, ptrdiff_t x_row, float *y", "y[16 j + i] is x[x_row i + j] for i, j < 8" },
   { "any", "int", "vec a", "whether a bit is set in any lane" },
   { "sum", "float", "vec a", "the sum of the lanes, halves first" },
   { "top", "float", "vec a", "the largest lane" },

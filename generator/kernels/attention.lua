@@ -102,7 +102,8 @@ end
 
 local MIX <const> = {
   { "const float *", "scores" }, { "const float *", "values" }, { "size_t", "first" }, { "size_t", "stop" },
-  { "const float *", "fade" }, { "int", "masked" }, { "float *", "mixed" },
+  { "const float *", "fade" }, { "const float *", "share" }, { "int", "masked" }, { "float *", "mixed" },
+  { "float *", "out" },
 }
 
 --- A tile of weighted values: rows of weights times the values from column `column` on.
@@ -113,6 +114,11 @@ local function define_mix(context, a, rows, column, suffix, part)
   local vectors = (width + lanes - 1) // lanes
   local rest = width % lanes
   local opens = not part or part.from == 0
+  local closes = not part or part.to == part.most
+  local function out_at(r, v)
+    return c.offset("out", r // a.heads * s.heads * s.p_v + r % a.heads * s.p_v + v * lanes)
+  end
+  local function last(v) return v == vectors - 1 and rest > 0 and "_" .. rest or "" end
   return product.define(context, {
     name = ("mix_%dx%d%s%s"):format(rows, vectors * lanes, rest > 0 and "_last" .. rest or "", suffix),
     title = ("Weights of %d rows times values, %d columns."):format(rows, width),
@@ -124,16 +130,20 @@ local function define_mix(context, a, rows, column, suffix, part)
     end,
     value_a = function(r, key) return c.index("scores", key, r * a.block) end,
     load_b = function(key, v)
-      return ("vec_load%s(%s)"):format(v == vectors - 1 and rest > 0 and "_" .. rest or "",
-        c.offset("values", c.mul(key, s.p_v), v * lanes))
+      return ("vec_load%s(%s)"):format(last(v), c.offset("values", c.mul(key, s.p_v), v * lanes))
     end,
     open = function(r, v)
       if opens and a.single then return "vec_zero()" end
+      if not opens and a.single then return ("vec_load%s(%s)"):format(last(v), out_at(r, v)) end
       local stands = ("vec_load(%s)"):format(c.offset("mixed", r * a.value_width + v * lanes))
       if not opens then return stands end
       return ("vec_mul(%s, vec_splat(fade[%d]))"):format(stands, r)
     end,
     close = function(r, v, sum)
+      if a.single then
+        if closes then sum = ("vec_mul(%s, vec_splat(share[%d]))"):format(sum, r) end
+        return ("vec_store%s(%s, %s);"):format(last(v), out_at(r, v), sum)
+      end
       return ("vec_store(%s, %s);"):format(c.offset("mixed", r * a.value_width + v * lanes), sum)
     end,
   })
@@ -146,7 +156,7 @@ local function soften_parameters(name)
     { "const " .. name .. "_call *", "call" }, { "const " .. name .. "_rooms *", "rooms" },
     { "const float *", "packed" }, { "const float *", "query" }, { "const float *", "keys" },
     { "size_t", "head" }, { "size_t", "position" }, { "size_t", "block" }, { "size_t", "first" },
-    { "size_t", "last" }, { "float *", "scores" }, { "int32_t *", "keep" }, { "float *", "top" },
+    { "size_t", "last" }, { "size_t", "stop" }, { "float *", "scores" }, { "int32_t *", "keep" }, { "float *", "top" },
     { "float *", "total" }, { "float *", "fade" },
   }
 end
@@ -185,8 +195,8 @@ local function define_soften(context, a, masked, suffix, static)
   local body = context:render("attend/soften.c.in", {
     masked = masked, masks = masks, steps = steps, setups = setups(s, context.names, masked),
     uses_place = uses_place or false, uses_here = masked or #steps > (s.softcap and 1 or 0) or s.return_scores ~= nil,
-    show = s.return_scores or false, track = not a.single or s.sinks, block = a.block, render = render,
-    first = static and 0 or "first", last = static or "last", single = a.single, static = static or false,
+    show = s.return_scores or false, block = a.block, render = render,
+    single = a.single, static = static or false,
     keys = context.layer.keys_max, exponential = a.log2 and "vec_exp2" or "vec_exp",
   })
   context.writer:define(name, {
@@ -216,34 +226,45 @@ local function keys_of(context, a, at)
   return math.max(0, math.min(a.block, context.layer.keys_max - at))
 end
 
---- How the tile at (head, part, row) makes its scores: call(block, key) -> C text.
+--- The C that makes a tile's scores: of(block, slot), panels of keys from first to last.
 local function scores_maker(context, a, positions, place)
   local w, c, s = context.writer, context.c, context.spec
-  local function arguments(slot, key)
-    return {
+  local function call(name, slot, key)
+    return w:call(name, {
       q = "q", k = c.offset("keys", c.mul(c.add(slot, key), s.p_q)), scores = c.offset("scores", key),
       positions = positions,
-    }
+    }) .. ";"
   end
   if context.full then
-    return function(block, key, slot)
-      local columns = math.min(a.panels * 16, context.layer.keys_max - block - key)
+    return function(block, slot)
       local lines = {}
-      for _, name in ipairs(define_scores(context, a, positions, a.panels,
-        place .. "_k" .. block + key, columns)) do
-        lines[#lines + 1] = w:call(name, arguments(slot, key)) .. ";"
+      for key = 0, keys_of(context, a, block) - 1, a.panels * 16 do
+        local columns = math.min(a.panels * 16, context.layer.keys_max - block - key)
+        lines[#lines + 1] = ("if (first < %d && last > %d) {"):format(key + a.panels * 16, key)
+        for _, name in ipairs(define_scores(context, a, positions, a.panels, place .. "_k" .. block + key, columns)) do
+          lines[#lines + 1] = call(name, slot, key)
+        end
+        lines[#lines + 1] = "}"
       end
       return table.concat(lines, "\n")
     end
   end
   local function switch(panels)
     local name = "scores_" .. panels * 16
+    if a.positions == 1 then return define_scores(context, a, 1, panels, "")[1] end
     define_switch(context, name, ("Scores of a tile and %d keys."):format(panels * 16), SCORES, a.positions,
       function(count) return w:call(define_scores(context, a, count, panels, "")[1], {}) .. ";" end)
     return name
   end
-  local name = switch(a.panels)
-  return function(_, key, slot) return w:call(name, arguments(slot, key)) .. ";" end
+  local wide = a.panels > 1 and switch(a.panels)
+  local narrow = switch(1)
+  return function(_, slot)
+    if not wide then
+      return "for (size_t key = first; key < last; key += 16) {\n" .. call(narrow, slot, "key") .. "\n}"
+    end
+    return ("size_t key = first;\nfor (; key + %d <= last; key += %d) {\n%s\n}\nfor (; key < last; key += 16) {\n%s\n}")
+      :format(a.panels * 16, a.panels * 16, call(wide, slot, "key"), call(narrow, slot, "key"))
+  end
 end
 
 --- How the tile makes its weighted values: call(block) -> C text.
@@ -257,24 +278,29 @@ local function mix_maker(context, a, positions, place, static)
       title = "One row, element by element: dropped keys, whose values may be NaN, are left out.",
       parameters = {
         { "const float *", "scores" }, { "const int32_t *", "keep" }, { "const float *", "values" },
-        { "size_t", "first" }, { "size_t", "stop" }, { "const float *", "fade" }, { "float *", "mixed" },
+        { "size_t", "first" }, { "size_t", "stop" }, { "const float *", "fade" }, { "const float *", "share" },
+        { "float *", "mixed" }, { "float *", "out" },
       },
       body = context:render("attend/careful.c.in", { width = width, single = a.single, block = a.block }),
     })
     local lines = { "if (!" .. table.concat(calls, " || !") .. ") {" }
-    local function row(r, text)
+    local function row(r, text, out)
       lines[#lines + 1] = w:call(name, {
         scores = c.offset("scores", c.mul(r, a.block)), keep = c.offset("keep", c.mul(r, a.block)),
         values = c.offset(text.values, column), fade = c.offset("fade", r),
-        mixed = c.offset("mixed", c.mul(r, a.value_width), column),
+        mixed = c.offset("mixed", c.mul(r, a.value_width), column), share = c.offset("share", r),
+        out = c.offset("out", out, column),
       }) .. ";"
     end
     local text = { values = rows.values }
     if context.full then
-      for r = 0, rows.count - 1 do row(r, text) end
+      for r = 0, rows.count - 1 do
+        row(r, text, r // a.heads * s.heads * s.p_v + r % a.heads * s.p_v)
+      end
     else
       lines[#lines + 1] = ("for (size_t r = 0; r < %s; r++) {"):format(rows.count)
-      row("r", text)
+      row("r", text, a.heads == 1 and c.mul("r", s.heads * s.p_v)
+        or ("r / %d * %d + r %% %d * %d"):format(a.heads, s.heads * s.p_v, a.heads, s.p_v))
       lines[#lines + 1] = "}"
     end
     lines[#lines + 1] = "}"
@@ -308,14 +334,14 @@ local function mix_maker(context, a, positions, place, static)
       local width = math.min(step, s.p_v - column)
       local given = {
         scores = "scores", values = c.offset(values, column), mixed = c.offset("mixed", column),
-        fade = "fade", masked = "masked", positions = positions,
+        out = c.offset("out", column), share = "share", fade = "fade", masked = "masked", positions = positions,
       }
       local calls = {}
       if context.full then
         local keys = keys_of(context, a, block)
         local vectors = (width + context.lanes - 1) // context.lanes
         for _, part in ipairs(product.parts(keys, positions * a.heads * vectors, plan_module.STATEMENTS_A_FUNCTION)) do
-          part.static = static
+          part.static, part.most = static, keys
           local suffix = ("%s_b%d_c%d_k%d"):format(place, block, column, part.from)
           calls[#calls + 1] = w:call(define_mix(context, a, positions * a.heads, column, suffix, part), given)
         end
@@ -339,31 +365,30 @@ local function define_tile(context, a, at, suffix)
   local positions_most = math.type(at.positions) == "integer" and at.positions or a.positions
   local soften = {}
   local own = context.full and s.position.relative and place or ""
-  if l.masked or not static and (l.keys_max % 16 ~= 0 or not l.keys_fixed) then
+  if l.masked then
     soften.masked = define_soften(context, a, true, own)
   end
   if not (s.mask.boolean or s.mask.additive) then
     soften.kept = define_soften(context, a, false, own,
-      static and round_up(l.keys_max, context.lanes) or nil)
+      static)
   end
   local name = "attend_tile" .. suffix
   local body = context:render("attend/tile.c.in", {
     head = at.head, part_at = at.part, row = at.row, positions = at.positions,
     positions_most = positions_most, heads = a.heads, rows = a.rows, block = a.block, panels = a.panels,
     blocks = math.max(1, math.ceil(l.keys_max / a.block)), value_width = a.value_width,
-    single = a.single, track = not a.single or s.sinks, masks = soften.masked ~= nil, soften = soften,
+    single = a.single, masks = l.masked, soften = soften,
     query_row = round_up(s.heads * s.p_q, 16), show = s.return_scores or false,
     uses_place = s.mask.causal or s.mask.window or false,
-    scores_call = scores_maker(context, a, at.positions, place),
-    mix_calls = mix_maker(context, a, at.positions, place, static),
+    scores_of = scores_maker(context, a, at.positions, place),
+    mix_of = mix_maker(context, a, at.positions, place, static),
     each_block = function()
-      if not a.single or context.full then
+      if not a.single then
         return context:span("block", 0, "rooms->live", a.block, math.max(l.keys_max, 1))
       end
       local turn = 0
       return function()
         turn = turn + 1
-        context.output.line(turn == 1 and "if (rooms->live > 0) {" or "}")
         return turn == 1 and 0 or nil
       end
     end,

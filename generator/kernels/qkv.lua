@@ -47,9 +47,9 @@ local function parameters(context)
 end
 
 --- Defines place_query, place_key or place_value.
-local function define_place(context, name, title, more)
+local function define_place(context, name, template, title, more)
   more.call = function(f, arguments) return context.writer:call(f, arguments) end
-  local body = context:render("rows/" .. name .. ".c.in", more)
+  local body = context:render("rows/" .. template .. ".c.in", more)
   context.writer:define(name, { title = title, parameters = parameters(context), body = body })
 end
 
@@ -122,12 +122,56 @@ local function query_body(context)
     })
   end
   if not s.project.q or s.qk_norm or s.position.rope then
-    define_place(context, "place_query",
+    define_place(context, "place_query", "place_query",
       { "Query `row`, head by head: " .. (s.project.q and "" or "taken over, ") .. "normed, turned, scaled as the layer has it." },
       { stride = stride, scale_after = scale_after, source = x, source_row = x_row })
     text[#text + 1] = each_row(context, s.tokens.max, unit, function(row)
       return context.writer:call("place_query", { row = row }) .. ";\n"
     end)
+  end
+  return table.concat(text)
+end
+
+--- Defines how keys and values find their places, and gives the statements: keys by eights of
+-- positions where they stand together in a panel.
+local function place_body(context, unit, k_stride, v_stride)
+  local s, l, w = context.spec, context.layer, context.writer
+  local own_row = (s.project.k or s.qk_norm or s.position.rope) and true or false
+  local function name(f, more)
+    return function(row) return w:call(f, { row = row }) .. ";\n" .. (more or "") end
+  end
+  local text = {}
+  if s.qk_norm or s.position.rope then
+    define_place(context, "turn_key", "turn_key", "Key `row`, head by head: normed, turned.", { stride = k_stride })
+    text[1] = each_row(context, l.fresh_max, unit, name "turn_key")
+  end
+  define_place(context, "place_key", "place_key", "Key `row` into its panel: [kv_head][panel][p_q][16].",
+    { stride = k_stride, own_row = own_row, rows = 1 })
+  define_place(context, "place_eight_keys", "place_key", "Keys `row` to row + 7, which share a panel.",
+    { stride = k_stride, own_row = own_row, rows = 8 })
+  define_place(context, "place_value", "place_value", "Value `row` into [kv_head][position][p_v].",
+    { stride = v_stride })
+  if context.full then
+    local eights = not s.cache and unit % 8 == 0
+    text[#text + 1] = each_row(context, l.fresh_max, unit, function(row)
+      local value = w:call("place_value", { row = row }) .. ";\n"
+      if not eights or row // 8 * 8 + 8 > l.fresh_max then return name "place_key" (row) .. value end
+      return (row % 8 == 0 and name "place_eight_keys" (row) or "") .. value
+    end)
+  else
+    local slot = s.cache == "ring" and "(rooms->past + row) % rooms->positions" or "(rooms->past + row)"
+    text[#text + 1] = ([[
+for (size_t row = from; row < to;) {
+if (%s %% 8 == 0 && to - row >= 8) {
+%s;
+row += 8;
+} else {
+%s;
+row++;
+}
+}
+]]):format(slot, w:call("place_eight_keys", { row = "row" }), w:call("place_key", { row = "row" }))
+    text[#text + 1] = each_row(context, l.fresh_max, unit, name "place_value")
   end
   return table.concat(text)
 end
@@ -161,13 +205,7 @@ local function key_value_body(context)
       rows = { most = l.fresh_max },
     })
   end
-  define_place(context, "place_key", "Key `row` into its panel: [kv_head][panel][p_q][16].",
-    { stride = k_stride, own_row = (s.project.k or s.qk_norm or s.position.rope) and true or false })
-  define_place(context, "place_value", "Value `row` into [kv_head][position][p_v].", { stride = v_stride })
-  text[#text + 1] = each_row(context, l.fresh_max, unit, function(row)
-    return context.writer:call("place_key", { row = row }) .. ";\n"
-      .. context.writer:call("place_value", { row = row }) .. ";\n"
-  end)
+  text[#text + 1] = place_body(context, unit, k_stride, v_stride)
   return table.concat(text)
 end
 

@@ -92,11 +92,12 @@ EACH_PART(
 )
 return r;]],
     absolute = each "r.at[i] = FLOATS(BITS(a.at[i]) & 0x7fffffff);",
-    -- through integers, which -ffast-math leaves alone, rather than by adding a large number
+    -- through integers, which -ffast-math leaves alone, rather than by adding a large number; the
+    -- half is the float below 1/2, for what is just below 1/2 would else be rounded up to 1
     round = [[
 vec r;
 EACH_PART(
-  const part half = FLOATS((BITS(a.at[i]) & INT32_MIN) | 0x3f000000);
+  const part half = FLOATS((BITS(a.at[i]) & INT32_MIN) | 0x3effffff);
   const part_bits n = INTEGERS(a.at[i] + half);
   r.at[i] = NUMBERS(n);
 )
@@ -118,6 +119,11 @@ return r;]],
       lines[#lines + 1] = "return vec_load_bits(x);"
       return table.concat(lines, "\n")
     end)(),
+    transpose = [[
+#define ROW(i) y[i] = x[0]; y[16 + i] = x[1]; y[32 + i] = x[2]; y[48 + i] = x[3]; \
+  y[64 + i] = x[4]; y[80 + i] = x[5]; y[96 + i] = x[6]; y[112 + i] = x[7]; x += x_row;
+ROW(0) ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7)
+#undef ROW]],
     any = (function()
       local lines = {}
       for i = 0, 15 do lines[#lines + 1] = "x[" .. i .. "]" end
