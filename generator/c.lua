@@ -175,7 +175,7 @@ function c.indent(text)
       if depth == 0 and opened == 0 then closed = 0 end
       depth = depth + opened - closed
       parens = parens + left - right
-      comment = bare:find("/%*") ~= nil and not bare:find("%*/")
+      comment = bare:find("/%*") ~= nil and not bare:match("^.*/%*(.*)$"):find("%*/")
     end
   end
   assert(depth == 0 and parens == 0, "braces of the emitted text do not match")

@@ -7,4 +7,5 @@ return {
   mask = { "padding" },
   residual = true,
   norm = { kind = "layer", eps = 1e-12 },
+  targets = { "portable", "avx2", "avx512" },
 }

@@ -5,4 +5,5 @@ return {
   heads = 12, d = 768, p_v = 64,
   tokens = { max = 512 },
   mask = { "padding" },
+  targets = { "portable", "avx2", "avx512" },
 }

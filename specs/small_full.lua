@@ -4,4 +4,5 @@ return {
   heads = 2, d = 16, p_v = 8,
   tokens = 4,
   unroll = "full",
+  targets = { "portable", "avx2", "avx512" },
 }
