@@ -1,4 +1,5 @@
--- The shipped specs in order. Curated ones stand in generated/.
+-- The shipped specs in order. Curated ones stand in generated/; slow ones are wide, so that their
+-- tests take tens of seconds (tests/shipped.sh).
 return {
   { file = "minilm_l6.lua", curated = true },
   { file = "bert_base.lua", curated = true },
@@ -42,14 +43,14 @@ return {
   { file = "whisper_tiny_decoder.lua" },
   { file = "whisper_tiny_cross.lua" },
   { file = "llama_3_2_1b.lua", curated = true },
-  { file = "gemma2_2b_sliding.lua" },
+  { file = "gemma2_2b_sliding.lua", slow = true },
   { file = "gemma2_2b_full.lua" },
   { file = "qwen3_0_6b.lua" },
-  { file = "mistral_7b.lua" },
-  { file = "gpt_oss_sliding.lua" },
-  { file = "gpt_oss_full.lua" },
-  { file = "phi_2.lua" },
-  { file = "gptj_6b.lua" },
+  { file = "mistral_7b.lua", slow = true },
+  { file = "gpt_oss_sliding.lua", slow = true },
+  { file = "gpt_oss_full.lua", slow = true },
+  { file = "phi_2.lua", slow = true },
+  { file = "gptj_6b.lua", slow = true },
   { file = "bloom_560m.lua" },
   { file = "mpt_small.lua" },
   { file = "vit_base.lua" },
