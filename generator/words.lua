@@ -69,12 +69,11 @@ function words.source(text, target)
   local wanted, lines = {}, {}
   collect(text, target, wanted)
   local list = in_order(target, wanted)
-  if #list == 0 then return "" end
   local on = target.attribute and "ON_TARGET " or ""
+  local attribute = ('#define ON_TARGET __attribute__((target("%s")))'):format(target.attribute)
+  if #list == 0 then return on ~= "" and attribute .. "\n\n" or "" end
   lines[1] = ("/* ---- Words: vectors of %d lanes; the only lines that know the machine ---- */\n"):format(target.lanes)
-  if target.attribute then
-    lines[#lines + 1] = ('#define ON_TARGET __attribute__((target("%s")))'):format(target.attribute)
-  end
+  if target.attribute then lines[#lines + 1] = attribute end
   lines[#lines + 1] = target.preamble
   for _, item in ipairs(list) do
     local meaning = item.word[4]:gsub("%f[%w]n%f[%W]", item.count and tostring(item.count) or "n")
