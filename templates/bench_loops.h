@@ -12,6 +12,18 @@ typedef struct {
 
 static N(rooms_) N(rooms);
 
+/* The cache: what stands in front of the keys and values of this call. */
+static void N(load_past_)(size_t past) {
+  for (size_t i = 0; i < KV_HEADS; i++) {
+    for (size_t j = 0; j < past; j++) {
+      NUMBER *k = N(rooms).k + (j * KV_HEADS + i) * P_Q;
+      NUMBER *v = N(rooms).v + (j * KV_HEADS + i) * P_V;
+      for (size_t p = 0; p < P_Q; p++) k[p] = (NUMBER)given.past_k[(i * past + j) * P_Q + p];
+      for (size_t p = 0; p < P_V; p++) v[p] = (NUMBER)given.past_v[(i * past + j) * P_V + p];
+    }
+  }
+}
+
 static void N(make_rooms_)(const bench_counts *n) {
   const size_t keys = n->past + n->fresh, widest = WIDEST;
   N(rooms).row = memory(sizeof(NUMBER) * widest);
@@ -20,6 +32,7 @@ static void N(make_rooms_)(const bench_counts *n) {
   N(rooms).v = memory(sizeof(NUMBER) * keys * KV_HEADS * P_V);
   N(rooms).scores = memory(sizeof(NUMBER) * keys);
   N(rooms).heads = memory(sizeof(NUMBER) * n->tokens * HEADS * P_V);
+  N(load_past_)(n->past);
 }
 
 /* y = W x + b, one row: W is [columns][depth]. */
@@ -96,18 +109,6 @@ static inline void N(side_)(side s, size_t rows, size_t every, int across, NUMBE
       }
     }
     if (s.turned) N(turn_)(s.heads, s.place + (ptrdiff_t)r, y);
-  }
-}
-
-/* The cache: what stands in front of the keys and values of this call. */
-static void N(load_past_)(size_t past) {
-  for (size_t i = 0; i < KV_HEADS; i++) {
-    for (size_t j = 0; j < past; j++) {
-      NUMBER *k = N(rooms).k + (j * KV_HEADS + i) * P_Q;
-      NUMBER *v = N(rooms).v + (j * KV_HEADS + i) * P_V;
-      for (size_t p = 0; p < P_Q; p++) k[p] = (NUMBER)given.past_k[(i * past + j) * P_Q + p];
-      for (size_t p = 0; p < P_V; p++) v[p] = (NUMBER)given.past_v[(i * past + j) * P_V + p];
-    }
   }
 }
 
