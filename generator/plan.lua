@@ -50,7 +50,7 @@ local function attention(l, target, full)
     log2 = log2, unit = log2 and 1 / math.log(2) or 1.0,
     positions = positions, heads = heads, rows = positions * heads, parts = l.group // heads,
     panels = math.min(target.score_panels, block // PANEL), block = block, single = single,
-    mix_panels = mix_panels, value_width = round_up(s.p_v, PANEL),
+    mix_panels = mix_panels, query_row = round_up(s.heads * s.p_q, PANEL), value_width = round_up(s.p_v, PANEL),
     scratch_floats = positions * heads * (2 * block + (single and 0 or round_up(s.p_v, PANEL))),
   }
 end

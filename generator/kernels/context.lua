@@ -72,7 +72,8 @@ function context:row_tiles(rows, call)
     return table.concat(lines, "\n") .. "\n"
   end
   if rows.tile == 1 then
-    return ("for (size_t row = %s; row < %s; row++) {\n%s\n}\n"):format(rows.from, rows.to, call(1, "row"))
+    return ("for (size_t row = %s; row < %s; row++) {\n%s\n}\n"):format(rows.from, rows.to,
+      call(1, "row"))
   end
   lines[1] = ("size_t row = %s;"):format(rows.from)
   lines[2] = ("for (; row + %d <= %s; row += %d) {\n%s\n}"):format(rows.tile, rows.to, rows.tile,
@@ -83,6 +84,24 @@ function context:row_tiles(rows, call)
   end
   lines[#lines + 1] = "default: break;\n}"
   return table.concat(lines, "\n") .. "\n"
+end
+
+--- A function that calls a tile's function for a count of positions known at run time.
+-- @tparam string name
+-- @tparam table f { title, parameters, most = largest count, result, call(count) -> C call }
+-- @treturn string name
+function context:switch(name, f)
+  local lines = { "switch (positions) {" }
+  for count = f.most, 1, -1 do
+    lines[#lines + 1] = ("case %d:\n%s%s;%s"):format(count, f.result and "return " or "",
+      f.call(count), f.result and "" or "\nbreak;")
+  end
+  lines[#lines + 1] = f.result and "default: return 1;\n}\n" or "default: break;\n}\n"
+  local parameters = { { "size_t", "positions" } }
+  for _, parameter in ipairs(f.parameters) do parameters[#parameters + 1] = parameter end
+  return self.writer:define(name, {
+    title = f.title, parameters = parameters, result = f.result, body = table.concat(lines, "\n"),
+  })
 end
 
 return context

@@ -6,6 +6,8 @@ local product = require "kernels.product"
 
 local project = {}
 
+local BLOCK_FLOATS <const> = 65536   -- 256 KB of input rows
+
 local PARAMETERS <const> = {
   { "const float *", "x" }, { "ptrdiff_t", "x_row" }, { "const float *", "w" }, { "const float *", "b" },
   { "float", "scale" }, { "float *", "y" }, { "ptrdiff_t", "y_row" },
@@ -70,9 +72,13 @@ function project.statements(context, m)
   local b_at = m.bias and context.names.part(m.bias)
   local panels = (m.columns + 15) // 16
   local text = {}
+  -- Rows in blocks that stay in the second-level cache beside a group of columns.
+  local block = math.max(m.tile.rows, BLOCK_FLOATS // m.depth // m.tile.rows * m.tile.rows)
+  local blocked = not context.full and m.rows.most > block
+  local from, to = blocked and "block" or "from", blocked and "end" or "to"
   local function tiles(panel, across)
     local vectors, partial = columns_of(context, m, across, panel)
-    return context:row_tiles({ tile = m.tile.rows, most = m.rows.most, from = "from", to = "to" },
+    return context:row_tiles({ tile = m.tile.rows, most = m.rows.most, from = from, to = to },
       function(count, row)
         local calls = {}
         local function at_row(stride)
@@ -118,6 +124,11 @@ function project.statements(context, m)
   end
   if whole < panels then
     text[#text + 1] = "{\n" .. column_group(whole, panels - whole) .. "}\n"
+  end
+  if blocked then
+    table.insert(text, 1, ("for (size_t block = from; block < to; block += %d) {\n"):format(block)
+      .. ("const size_t end = to - block < %d ? to : block + %d;\n"):format(block, block))
+    text[#text + 1] = "}\n"
   end
   return table.concat(text)
 end
