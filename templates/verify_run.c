@@ -44,7 +44,8 @@ static void bind(const struct verify_tensor *t, const struct run *run, struct bo
   keep(&b->buffer);
 }
 
-/* What a layer wrote, in the order of the file; what lies between must be as it was. */
+/* What a layer wrote, in the order of the file. What lies between must be as it was, and so must
+   the columns of keys that are not live. */
 static uint32_t *written(const struct verify_tensor *t, const struct bound *b, unsigned char fill) {
   const size_t count = count_of(t);
   uint32_t *got = memory(4 * count);
@@ -52,7 +53,7 @@ static uint32_t *written(const struct verify_tensor *t, const struct bound *b, u
   if (b->shared) return got;
   for (size_t head = 0; head < t->heads; head++)
     for (size_t row = 0; row < t->rows; row++)
-      memset(b->buffer.data + 4 * (head * b->head + row * b->row), fill, 4 * t->width);
+      memset(b->buffer.data + 4 * (head * b->head + row * b->row), fill, 4 * t->columns);
   for (size_t i = 0; i < b->buffer.bytes; i++)
     if (b->buffer.data[i] != fill) fail("%s: written between its rows, at byte %zu", t->role, i);
   return got;

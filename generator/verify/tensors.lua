@@ -175,32 +175,37 @@ local function live_keys(from, counts)
   return counts.past + live
 end
 
+local function y_of(from, field, tensor, rows)
+  if tensor then return activation(from, tensor, field, rows) end
+  local none = { role = "y", offset = 0, step = 0 }
+  return described(none, field, {
+    heads = field.heads, rows = rows, columns = field.width // field.heads,
+  })
+end
+
+-- Weights or scores. Where nothing is expected of them they are asked for all the same, unless the
+-- live columns may differ from sequence to sequence.
+local function map_of(from, field, tensor, counts)
+  if not tensor and counts.live then return nil end
+  local columns = tensor and live_keys(from, counts) or counts.keys
+  if tensor and not from:check(tensor, { field.heads, counts.tokens, columns }) then return nil end
+  return described(tensor or { role = field.role, offset = 0, step = 0 }, field, {
+    heads = field.heads, rows = counts.tokens, columns = columns, width = counts.keys,
+    file_head_major = true, head_major = true,
+  })
+end
+
 local function add_output(from, field, counts, list)
   local tensor = from:find("expected", field.role)
   local one
   if field.role == "y" then
-    local rows = counts.tokens
-    one = tensor and activation(from, tensor, field, rows)
-    if not tensor then
-      tensor = { role = "y", shape = { rows, field.width }, offset = 0, step = 0 }
-      local heads = field.heads
-      one = described(tensor, field, { heads = heads, rows = rows, columns = field.width // heads })
-      one.stored = 0
-    end
+    one = y_of(from, field, tensor, counts.tokens)
   else
-    local columns = tensor and live_keys(from, counts) or counts.keys
-    local shape = { field.heads, counts.tokens, columns }
-    if tensor and not from:check(tensor, shape) then return end
-    one = described(tensor or { role = field.role, offset = 0, step = 0 }, field, {
-      heads = field.heads, rows = counts.tokens, columns = columns, width = counts.keys,
-      file_head_major = true, head_major = true,
-    })
-    one.stored = tensor and 1 or 0
+    one = map_of(from, field, tensor, counts)
   end
-  if one then
-    one.kind = "VERIFY_OUTPUT"
-    list[#list + 1] = one
-  end
+  if not one then return end
+  one.kind, one.stored = "VERIFY_OUTPUT", tensor and 1 or 0
+  list[#list + 1] = one
 end
 
 local function add_cache(from, spec, counts, list)

@@ -6,7 +6,7 @@ local checkpoint_files = {}
 
 local function array(list) return setmetatable(list, { __jsontype = "array" }) end
 
-local letters <const> = { F32 = "f", F64 = "d" }
+local letters <const> = { F32 = "f", F64 = "d", I32 = "i4", U8 = "B" }
 
 local function half_bits(value)
   if value == 0 then return 0 end

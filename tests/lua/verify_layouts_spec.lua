@@ -7,6 +7,7 @@ local safetensors = require "read.safetensors"
 local verify = require "verify"
 
 local base <const> = "tests/golden/edges/p3"
+local live <const> = "tests/golden/edges/boolean_per_head"
 local H <const>, P <const>, D <const>, T <const> = 2, 3, 12, 5
 
 local function read(path)
@@ -81,6 +82,19 @@ describe("verify on one layer", function()
 
   after_each(function() os.execute("rm -r " .. dir) end)
 
+  local function write(name, case)
+    local handle <close> = assert(io.open(("%s/%s.json"):format(dir, name), "wb"))
+    handle:write(json.encode(case))
+  end
+
+  local function judge(count)
+    local lines = {}
+    local options = { cc = "cc", cflags = "-O0", run = "", unroll = "tile" }
+    local code = verify.run({ dir }, options, function(line) lines[#lines + 1] = line end)
+    assert.equal(count .. " passed, 0 failed", lines[#lines], table.concat(lines, "\n"))
+    assert.equal(0, code)
+  end
+
   -- A variant: change gets role -> { kind, shape, values } and the fields of the case.
   local function put(name, change)
     local roles = {}
@@ -100,8 +114,7 @@ describe("verify on one layer", function()
       case[tensor.kind][role] = name_of
     end
     files.safetensors(("%s/%s.safetensors"):format(dir, name), tensors)
-    local handle <close> = assert(io.open(("%s/%s.json"):format(dir, name), "wb"))
-    handle:write(json.encode(case))
+    write(name, case)
   end
 
   local function weight(shape, list) return { kind = "weights", shape = shape, values = list } end
@@ -179,10 +192,42 @@ describe("verify on one layer", function()
       roles.q.shape, roles.q.values = { 2, T, D }, joined(values.q, values.q)
       roles.y.shape, roles.y.values = { 2, T, D }, joined(values.y, values.y)
     end)
-    local lines = {}
-    local options = { cc = "cc", cflags = "-O0", run = "", unroll = "tile" }
-    local code = verify.run({ dir }, options, function(line) lines[#lines + 1] = line end)
-    assert.equal("12 passed, 0 failed", lines[#lines], table.concat(lines, "\n"))
-    assert.equal(0, code)
+    judge(12)
+  end)
+
+  -- The keys and the columns of masks behind the live ones hold what no result may show.
+  it("passes where only some of the keys are live", function()
+    local case = assert(json.decode(read(live .. ".json"), live))
+    local file = assert(safetensors.open(live .. ".safetensors"))
+    local tensors = {}
+    for _, name in ipairs(file.names) do
+      local dtype = file.tensors[name].dtype
+      tensors[name] = {
+        name = name, dtype = dtype, shape = file.tensors[name].shape,
+        values = dtype == "F32" and safetensors.floats(file, name)
+          or { safetensors.bytes(file, name):byte(1, -1) },
+      }
+      tensors[#tensors + 1] = tensors[name]
+    end
+    for _, role in ipairs { "k", "v" } do
+      local shape, list = tensors[case.inputs[role]].shape, tensors[case.inputs[role]].values
+      for _ = 1, 2 * shape[2] do list[#list + 1] = 0.0 / 0.0 end
+      shape[1] = shape[1] + 2
+    end
+    local mask = tensors[case.inputs.boolean]
+    local shape, wide = mask.shape, {}
+    for row = 0, shape[1] * shape[2] - 1 do
+      table.move(mask.values, row * shape[3] + 1, (row + 1) * shape[3], #wide + 1, wide)
+      table.move({ 1, 1 }, 1, 2, #wide + 1, wide)
+    end
+    mask.values, shape[3] = wide, shape[3] + 2
+    tensors[#tensors + 1] = { name = "n", dtype = "I32", shape = { 1 }, values = { 7 } }
+    case.inputs.context_length, case.spec.context = "n", { max = 9 }
+    files.safetensors(dir .. "/live.safetensors", tensors)
+    write("live", case)
+    case.expected.weights = nil
+    files.safetensors(dir .. "/unasked.safetensors", tensors)
+    write("unasked", case)
+    judge(2)
   end)
 end)
