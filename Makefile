@@ -11,17 +11,17 @@ BUSTED  = busted --lua=lua5.4
 
 # make's own exit code is 2 for whatever fails; the scripts below print why.
 .NOTPARALLEL:
-.PHONY: help deps demo generate current lint fmt test test-lua test-c test-golden sanitize \
-        bench verify-all tune bench-peers
+.PHONY: help deps demo generate current docs lint fmt test test-lua test-c test-golden \
+        test-examples sanitize bench verify-all tune bench-peers
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 deps: ## install what is missing of the Debian packages that qkvc needs
 	@sh tests/deps.sh
 
 demo: ## generate a real layer, compile it, run it on real input, show error and time
-	@sh examples/demo.sh
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' sh examples/demo.sh
 
 generate: ## rewrite the files below generated/ whose text changed
 	@generator/qkvc generate $(LAYERS) -o generated
@@ -29,13 +29,17 @@ generate: ## rewrite the files below generated/ whose text changed
 current: ## prove that generated/ is what the generator writes, twice, in two environments
 	@sh tests/current.sh $(LAYERS)
 
-lint: ## luacheck, plain-text rules, clang-format on hand-written C
+docs: ## renew the tables of the documentation that are made from the program's own
+	@lua5.4 docs/manual.lua
+
+lint: ## luacheck, plain-text rules, clang-format on hand-written C, tables of the documentation
 	@sh tests/lint.sh
+	@lua5.4 docs/manual.lua --check
 
 fmt: ## format hand-written C; never touches generated/
 	@sh tests/lint.sh --list-c | xargs -r clang-format -i
 
-test: test-lua test-c test-golden ## everything that proves the project
+test: test-lua test-c test-golden test-examples ## everything that proves the project
 
 test-lua: ## the generator's own tests
 	@$(BUSTED)
@@ -45,6 +49,9 @@ test-c: ## compile and run the Check test of each layer in generated/
 
 test-golden: ## generated code against the golden vectors
 	@generator/qkvc verify tests/golden
+
+test-examples: ## compile and run the examples of the documentation
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' sh tests/examples/run.sh
 
 sanitize: ## Check tests and golden vectors under address and undefined-behaviour sanitizers
 	@CC='$(CC)' CFLAGS='$(SAN)' sh tests/check.sh

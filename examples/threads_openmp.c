@@ -10,7 +10,7 @@
 first_layer_status forward_in_threads(const first_layer_layer *layer, const first_layer_call *call,
                                       void *workspace, size_t bytes, char *scratch,
                                       size_t workers) {
-  int bad = FIRST_LAYER_OK;
+  unsigned bad = FIRST_LAYER_OK;
 #pragma omp parallel num_threads((int)workers) reduction(max : bad)
   {
     const size_t count = (size_t)omp_get_num_threads(), i = (size_t)omp_get_thread_num();
