@@ -69,12 +69,12 @@ local function ceilings(machine, target)
   return fastest
 end
 
---- The median of the faster plain loops of a build.
-local function loops_median(cell, number)
+--- The time of the faster plain loops of a build.
+local function loops_minimum(cell, number)
   local least
   for _, r in ipairs(cell.results) do
-    if r.is_loops and r.build == number and (not least or r.median < least) then
-      least = r.median
+    if r.is_loops and r.build == number and (not least or r.minimum < least) then
+      least = r.minimum
     end
   end
   return least
@@ -90,8 +90,8 @@ local function work_out(cell)
       fma = ceiling.fma.best, exp = ceiling.exp.best, read = ceiling.read.best,
     })
     r.limit_share = r.limit / r.minimum
-    local plain = loops_median(cell, r.build)
-    r.loops_ratio = plain and not r.is_loops and plain / r.median or nil
+    local plain = loops_minimum(cell, r.build)
+    r.loops_ratio = plain and not r.is_loops and plain / r.minimum or nil
   end
 end
 
@@ -108,7 +108,9 @@ local function arguments_of(layer, calls, options)
       work.operations)
   end
   words[#words + 1] = "--"
-  for number = 1, #options.builds do words[#words + 1] = ("./%s.%d.so"):format(layer.name, number) end
+  for number = 1, #options.builds do
+    words[#words + 1] = ("./%s.%d.so"):format(layer.name, number)
+  end
   return words, cells
 end
 

@@ -60,7 +60,8 @@ function counts.calls(s, asked)
   return list
 end
 
---- Pairs of a query and a key that causal and window masks keep; other masks keep all when measured.
+--- Pairs of a query and a key that causal and window masks keep; other masks keep all when
+-- measured.
 local function pairs_kept(s, call)
   local keys, mask = call.past + call.fresh, s.mask
   local start = s.align == "start" and call.past or keys - call.tokens
@@ -79,8 +80,8 @@ end
 --- What one call has to do.
 -- @tparam table layer from layer.of
 -- @tparam table call tokens, fresh, past
--- @treturn table operations (a multiply-add is two; softmax, norms and biases are not counted), exps,
---   and bytes of weights and cache that are read at least once
+-- @treturn table operations (a multiply-add is two; softmax, norms and biases are not counted),
+--   exps, and bytes of weights and cache that are read at least once
 function counts.of(layer, call)
   local s = layer.spec
   local multiply_adds, exps, bytes = 0, 0, layer.packed.bytes

@@ -124,7 +124,8 @@ local function roles_of(layer, field)
   local roles = field.field == "x" and { "q", "k", "v" } or { field.field }
   local query = field.field == "x" or field.field == "q"
   for _, other in ipairs(layer.call) do
-    if query and other.field == "residual" and other.optional then roles[#roles + 1] = "residual" end
+    local default = other.field == "residual" and other.optional
+    if query and default then roles[#roles + 1] = "residual" end
   end
   return roles
 end

@@ -41,6 +41,9 @@ local function error_text(x)
   return (("%.1e"):format(x):gsub(",", "."))
 end
 
+--- Less than so much of the processor's time: somebody else was running, too.
+local UNDISTURBED <const> = 0.97
+
 local function percent(x) return decimals(100 * x, 1) .. "%" end
 
 -- ---- The table ---------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ function report.rows(cell, builds)
       time_text(r.minimum), decimals(r.speed / 1e9, 1), percent(r.peak_share),
       time_text(r.limit), percent(r.limit_share), r.limit_by,
       r.loops_ratio and decimals(r.loops_ratio, 1) or "", error_text(r.frobenius),
-    }
+    } .. (r.share < UNDISTURBED and "  (got " .. percent(r.share) .. " of the processor)" or "")
   end
   for _, r in ipairs(cell.left) do
     lines[#lines + 1] = row_of { "", way_text(r, builds), "left out: slow; --compare loops" }
