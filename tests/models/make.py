@@ -1,9 +1,9 @@
 """Makes the narrow models of this folder: python make.py DIR
 
-Each is a whole model of the transformers library with random weights, saved as the library saves it
-(config.json, model.safetensors), and beside it what the attention half of one of its layers was given
-and what it made of that (vectors.safetensors), and how qkvc is to be asked for that layer (case.json).
-Made with transformers 4.38.2, torch 1.13 and safetensors 0.4 in float32.
+Each is a whole model of the transformers library with random weights, saved as the library saves
+it (config.json, model.safetensors), and beside it what the attention half of one of its layers was
+given and what it made of that (vectors.safetensors), and how qkvc is to be asked for that layer
+(case.json). Made with transformers 4.38.2, torch 1.13 and safetensors 0.4 in float32.
 """
 
 import json
@@ -198,8 +198,8 @@ def encoder_decoders():
     for half in halves:
         context = state.encoder_last_hidden_state if half == "cross" else None
         options = {} if half == "cross" else {"stack": half}
-        save("whisper_" + half, model, 0, seen[half + ".x"], seen[half + ".x"] + seen[half], context,
-             **options)
+        x = seen[half + ".x"]
+        save("whisper_" + half, model, 0, x, x + seen[half], context, **options)
 
 
 torch.manual_seed(0)
