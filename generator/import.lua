@@ -4,9 +4,11 @@
 -- needs to know beside it (rotary frequencies, pruned heads). Knows no file and no checkpoint.
 
 local config = require "import.config"
+local counts = require "import.counts"
 local families = require "families"
 local heads = require "import.heads"
 local json = require "read.json"
+local parts = require "import.parts"
 local spec_module = require "spec"
 local text = require "import.text"
 
@@ -133,100 +135,6 @@ local function choice_of(family, values, options, complaints)
   return { cross = options.cross, cache = options.cache, layer = options.layer, stack = stack }
 end
 
--- "max", "N" or "max=N" as a count of the spec.
-local function count_of(wanted, name, most, fixed, complaints)
-  if wanted == nil then return fixed and most or { max = most } end
-  if wanted == "max" then return { max = most } end
-  local bounded = tostring(wanted):match("^max=(%d+)$")
-  local count = math.tointeger(tonumber(bounded or wanted))
-  if not count or count < 1 then
-    complaints[#complaints + 1] = ("%s: %s: must be N, max or max=N with N of at least 1"):format(
-      name, tostring(wanted))
-    return nil
-  end
-  return bounded and { max = count } or count
-end
-
-local function most_of(count)
-  return type(count) == "table" and count.max or count
-end
-
-local function add_counts(fields, limits, choice, options, complaints)
-  fields.tokens = count_of(options.tokens, "tokens", limits.tokens, limits.tokens_fixed, complaints)
-  if choice.cross then
-    fields.context = count_of(options.context, "context", limits.context, limits.context_fixed,
-      complaints)
-  elseif options.context then
-    complaints[#complaints + 1] = ("context: %s: only cross-attention has one"):format(
-      options.context)
-  end
-  if not choice.cache then
-    if options.past then
-      complaints[#complaints + 1] = ("past: %s: only a layer with a cache has one"):format(
-        options.past)
-    end
-    return
-  end
-  if fields.mask[1] ~= "causal" then
-    complaints[#complaints + 1] = "cache: true: the layer is not causal, so later tokens would be "
-      .. "missing"
-  end
-  fields.cache = true
-  local room = math.max(limits.tokens - (most_of(fields.tokens) or 0), 1)
-  if options.tokens == nil or options.tokens == "max" then room = limits.tokens end
-  fields.past = count_of(options.past, "past", room, false, complaints)
-end
-
--- ---- The part ----------------------------------------------------------------------------
-
-local shape_fields <const> = {
-  module = {
-    "heads", "kv_heads", "d", "d_q", "d_k", "d_v", "p_q", "p_v", "p_o", "tokens", "context",
-    "cache", "past", "align", "bias", "scale", "softcap", "sinks", "qk_norm", "position", "mask",
-  },
-  output = { "heads", "p_v", "p_o", "tokens", "bias", "residual" },
-}
-
-local function picked(fields, keys)
-  local part = {}
-  for _, key in ipairs(keys) do part[key] = fields[key] end
-  return part
-end
-
-local function bias_without(bias, absent)
-  if type(bias) ~= "table" then return bias end
-  local rest = {}
-  for _, which in ipairs({ "q", "k", "v", "o" }) do
-    if not absent[which] then rest[which] = bias[which] end
-  end
-  return rest
-end
-
-local make_part = {}
-
-function make_part.block(fields) return fields end
-
-function make_part.module(fields) return picked(fields, shape_fields.module) end
-
-function make_part.attention(fields)
-  local part = picked(fields, shape_fields.module)
-  part.project = { "q", "k", "v" }
-  part.bias = bias_without(part.bias, { o = true })
-  part.p_o = nil
-  return part
-end
-
-function make_part.output(fields)
-  local part = picked(fields, shape_fields.output)
-  part.attention, part.project = false, { "o" }
-  part.bias = bias_without(part.bias, { q = true, k = true, v = true })
-  part.p_o = part.p_o or fields.d or fields.d_q
-  for _, norm in ipairs(fields.norm.kind and { fields.norm } or fields.norm) do
-    if norm.place ~= "input" then part.norm = norm end
-  end
-  return part
-end
-
 -- ---- The whole ---------------------------------------------------------------------------
 
 local function default_name(family, choice, part)
@@ -297,7 +205,7 @@ local function fields_of(family, values, choice, options, complaints)
   end
   local unpruned = fields.heads
   fields.heads = fields.heads - #pruned
-  add_counts(fields, limits, choice, options, complaints)
+  counts.add(fields, limits, choice, options, complaints)
   return tidied(fields), limits, pruned, unpruned
 end
 
@@ -346,7 +254,7 @@ function import.of(object, options)
   if #complaints > 0 then return nil, complaints end
   local fields, limits, pruned, unpruned = fields_of(family, values, choice, options, complaints)
   if #complaints > 0 then return nil, complaints end
-  fields = make_part[part](fields)
+  fields = parts[part](fields)
   fields.name = options.name or default_name(family, choice, part)
   local complete, faults = spec_module.complete(fields)
   if not complete then return nil, faults end
