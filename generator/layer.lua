@@ -241,6 +241,7 @@ function layer.of(s)
   l.reach = reach_of(s, l.keys_max)
   l.masked = s.mask.padding or s.mask.causal or s.mask.boolean or s.mask.additive or s.mask.window
   l.masked = l.masked and true or false
+  l.place_masked = (s.mask.causal or s.mask.window) and true or false
   l.weights = weights_of(s)
   l.packed = packed_of(s, l.weights, l.reach)
   l.call = call_of(s, l.one_input)

@@ -31,32 +31,38 @@ local function projection(target, panels, rows_most)
   return { panels = across.panels, vectors = across.panels * split(target), rows = rows }
 end
 
---- The tile of attention: positions x heads of one group, key panels at once, value vectors at once.
+--- How many of a group's heads and of the positions share a tile of attention.
+local function attention_rows(l, target, one_position)
+  local heads = l.group <= 8 and l.group or divisor(l.group, 8)
+  local positions = math.max(1, math.min(target.attention_rows // heads, l.spec.tokens.max))
+  return heads, one_position and 1 or positions
+end
+
+--- The tile of attention: positions x heads of one group, key panels at once, value panels at once;
+-- the block of keys of its softmax; whether scores are in units of ln 2.
 local function attention(l, target, full)
   local s = l.spec
-  local positions_most = s.tokens.max
-  local most = target.attention_rows
-  local heads = l.group <= 8 and l.group or divisor(l.group, 8)
-  local positions = math.max(1, math.min(most // heads, positions_most))
+  local heads, positions = attention_rows(l, target, full and not s.tokens.fixed)
+  local rows = positions * heads
   local keys = round_up(math.max(l.keys_max, 1), PANEL)
   local single = s.return_weights or keys <= BLOCK
   local block = single and keys or BLOCK
-  local mix_panels = target.mix_panels(round_up(s.p_v, PANEL) // PANEL)
-  if full and not s.tokens.fixed then positions = 1 end
-  -- Scores in units of ln 2 spare the exponential a step; scores that are shown, or may be as low as
-  -- f32 goes, stay as they are.
+  local value_width = round_up(s.p_v, PANEL)
+  -- Units of ln 2 spare the exponential a step; scores that are shown, or may be as low as f32
+  -- goes, stay as they are.
   local log2 = not (s.return_scores or s.mask.additive)
   return {
-    log2 = log2, unit = log2 and 1 / math.log(2) or 1.0,
-    positions = positions, heads = heads, rows = positions * heads, parts = l.group // heads,
-    panels = math.min(target.score_panels, block // PANEL), block = block, single = single,
-    mix_panels = mix_panels, query_row = round_up(s.heads * s.p_q, PANEL), value_width = round_up(s.p_v, PANEL),
-    scratch_floats = positions * heads * (2 * block + (single and 0 or round_up(s.p_v, PANEL))),
+    log2 = log2, unit = log2 and 1 / math.log(2) or 1.0, positions = positions, heads = heads,
+    rows = rows, parts = l.group // heads, block = block, single = single,
+    panels = math.min(target.score_panels, block // PANEL),
+    mix_panels = target.mix_panels(value_width // PANEL), value_width = value_width,
+    query_row = round_up(s.heads * s.p_q, PANEL),
+    scratch_floats = rows * (2 * block + (single and 0 or value_width)),
   }
 end
 
 --- Vector multiply-adds of one call at the largest counts, as the text of a full layer holds them.
-local function statements(l, target, p)
+local function statements(l, target)
   local s, lanes = l.spec, target.lanes
   local function vectors(columns) return (columns + lanes - 1) // lanes end
   local t, f, n = s.tokens.max, l.fresh_max, l.keys_max
@@ -75,13 +81,46 @@ local function statements(l, target, p)
   if s.project.o then
     count.o = t * s.heads * s.p_v * vectors(s.p_o)
   end
-  count.total = count.q + count.k + count.v + count.scores + count.position + count.mix + count.o
+  count.total = count.q + count.k + count.v + count.scores + count.position + count.mix
+    + count.o
   return count
 end
 
---- Whether a stage is written out; `auto` writes out what is small enough to stay in the first-level
--- instruction cache.
+--- Vector multiply-adds up to which `auto` writes a stage out: what stays in the instruction cache.
 local AUTO_STATEMENTS <const> = 512
+
+--- Which stages are written out. `auto` does so where counts are fixed, so that tiles stay whole.
+local function full_stages(s, l, count)
+  local fixed = s.tokens.fixed and l.keys_fixed
+  local function written_out(n)
+    return s.unroll == "full" or s.unroll == "auto" and fixed and n <= AUTO_STATEMENTS
+  end
+  return {
+    qkv = written_out(count.q + count.k + count.v),
+    attention = written_out(count.scores + count.position + count.mix),
+    output = written_out(count.o),
+  }
+end
+
+--- The tiles of the four projections, nil where one is absent.
+local function projections(l, target, p)
+  local s = l.spec
+  -- written out, rows that a call may not have are tiles of their own
+  local function tile(role, columns, rows, fixed, stage)
+    if not s.project[role] then return end
+    if p.full[stage] and not fixed then rows = 1 end
+    p[role] = projection(target, round_up(columns, PANEL) // PANEL, rows)
+  end
+  local fresh_fixed = l.fresh_fixed and not s.context_length
+  tile("q", s.heads * s.p_q, s.tokens.max, s.tokens.fixed, "qkv")
+  tile("k", s.kv_heads * s.p_q, l.fresh_max, fresh_fixed, "qkv")
+  tile("v", s.kv_heads * s.p_v, l.fresh_max, fresh_fixed, "qkv")
+  tile("o", s.p_o, s.tokens.max, s.tokens.fixed, "output")
+  if p.k and p.v then   -- rows of both go into their places together
+    local rows = math.min(p.k.rows, p.v.rows)
+    p.k.rows, p.v.rows = rows, rows
+  end
+end
 
 --- Plans a layer on a target.
 -- @tparam table l a layer
@@ -89,39 +128,17 @@ local AUTO_STATEMENTS <const> = 512
 -- @treturn table the plan, or nil and a complaint where a full layer is over the budget
 function plan.of(l, target)
   local s = l.spec
-  local p = { target = target, lanes = target.lanes, split = split(target) }
-  p.direct = s.project.o and not (s.residual or s.norms.output or s.norms.after)
-  p.statements = statements(l, target, p)
-  local full = s.unroll == "full"
-  if full and p.statements.total > plan.STATEMENTS_A_LAYER then
+  local count = statements(l, target)
+  if s.unroll == "full" and count.total > plan.STATEMENTS_A_LAYER then
     return nil, ("unroll: full: the layer has %d vector multiply-adds on %s, the budget is %d; use "
-      .. '"tile" or "auto"'):format(p.statements.total, target.name, plan.STATEMENTS_A_LAYER)
+      .. '"tile" or "auto"'):format(count.total, target.name, plan.STATEMENTS_A_LAYER)
   end
-  local c = p.statements
-  local function written_out(count) return full or s.unroll == "auto" and count <= AUTO_STATEMENTS end
-  p.full = {
-    qkv = written_out(c.q + c.k + c.v),
-    attention = written_out(c.scores + c.position + c.mix),
-    output = written_out(c.o),
+  local p = {
+    target = target, lanes = target.lanes, split = split(target), statements = count,
+    direct = s.project.o and not (s.residual or s.norms.output or s.norms.after),
+    full = full_stages(s, l, count),
   }
-  if s.unroll == "auto" and c.total > AUTO_STATEMENTS then
-    p.full = { qkv = false, attention = false, output = false }
-  end
-  -- written out, rows that a call may not have are tiles of their own
-  local function tile(projected, columns, rows, one_by_one)
-    if not projected then return nil end
-    return projection(target, round_up(columns, PANEL) // PANEL, one_by_one and 1 or rows)
-  end
-  local tokens_vary = not s.tokens.fixed
-  local fresh_vary = not l.fresh_fixed or s.context_length
-  p.q = tile(s.project.q, s.heads * s.p_q, s.tokens.max, p.full.qkv and tokens_vary)
-  p.k = tile(s.project.k, s.kv_heads * s.p_q, l.fresh_max, p.full.qkv and fresh_vary)
-  p.v = tile(s.project.v, s.kv_heads * s.p_v, l.fresh_max, p.full.qkv and fresh_vary)
-  if p.k and p.v then   -- rows of both go into their places together
-    local rows = math.min(p.k.rows, p.v.rows)
-    p.k.rows, p.v.rows = rows, rows
-  end
-  p.o = tile(s.project.o, s.p_o, s.tokens.max, p.full.output and tokens_vary)
+  projections(l, target, p)
   if s.attention then
     p.attention = attention(l, target, p.full.attention)
     p.query_scale = s.scale * (s.softcap and 1.0 or p.attention.unit)
@@ -137,14 +154,17 @@ function plan.text(p)
   local function stage(name) return p.full[name] and "written out" or "tiles" end
   for _, role in ipairs { "q", "k", "v" } do
     local t = p[role]
-    if t then list[#list + 1] = ("%s %d x %d (%s)"):format(role, t.rows, t.panels * 16, stage("qkv")) end
+    if t then
+      list[#list + 1] = ("%s %d x %d (%s)"):format(role, t.rows, t.panels * 16, stage("qkv"))
+    end
   end
   local a = p.attention
   if a then
-    list[#list + 1] = ("attention %d queries x %d keys (%s), %s of %d keys"):format(a.rows, a.panels * 16,
-      stage("attention"), a.single and "one block" or "blocks", a.block)
+    list[#list + 1] = ("attention %d queries x %d keys (%s), %s of %d keys"):format(a.rows,
+      a.panels * 16, stage("attention"), a.single and "one block" or "blocks", a.block)
   end
-  if p.o then list[#list + 1] = ("o %d x %d (%s)"):format(p.o.rows, p.o.panels * 16, stage("output")) end
+  local o = p.o
+  if o then list[#list + 1] = ("o %d x %d (%s)"):format(o.rows, o.panels * 16, stage("output")) end
   return table.concat(list, ", ")
 end
 

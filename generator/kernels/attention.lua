@@ -1,6 +1,6 @@
---- The second stage: scores, softmax and weighted values of a tile of queries, block of keys by block;
--- partner of templates/attend/tile.c.in. The softmax runs over blocks anchored at key 0: a new block
--- rescales what stands by e^(old largest - new largest) (Milakov and Gimelshein 2018).
+--- The second stage: scores, softmax and weighted values of a tile of queries, block of keys by
+-- block; partner of templates/attend/tile.c.in. The softmax runs over blocks anchored at key 0: a
+-- new block rescales what stands by e^(old largest - new largest) (Milakov and Gimelshein 2018).
 
 local edges = require "kernels.edges"
 local mix = require "kernels.mix"
@@ -30,20 +30,26 @@ local function softeners(context, at)
   return list
 end
 
+--- Whether all keys of a written-out tile are known at generation.
+local function is_static(context)
+  local s, l = context.spec, context.layer
+  local seen = l.masked or s.return_scores or s.return_weights
+  return context.full and context.plan.attention.single and l.keys_fixed and not seen
+end
+
 --- Defines the tile of queries at (head, part, row), `positions` of them: literal places in a full
 -- layer, the function's parameters in a tiled one.
 local function define_tile(context, at, suffix)
   local s, l, a = context.spec, context.layer, context.plan.attention
   at.place = context.full and suffix or ""
-  at.static = context.full and a.single and l.keys_fixed
-    and not (l.masked or s.return_scores or s.return_weights)
+  at.static = is_static(context)
   local name = "attend_tile" .. suffix
   local body = context:render("attend/tile.c.in", {
     head = at.head, part_at = at.part, row = at.row, positions = at.positions,
     positions_most = math.type(at.positions) and at.positions or a.positions, heads = a.heads,
     rows = a.rows, block = a.block, value_width = a.value_width, single = a.single,
     masks = l.masked, query_row = a.query_row, show = s.return_scores or false,
-    uses_place = (s.mask.causal or s.mask.window) and true or false,
+    uses_place = l.place_masked,
     soften = softeners(context, at), scores_of = scores.maker(context, at),
     mix_of = mix.maker(context, at),
     each_block = function()
@@ -112,8 +118,9 @@ function attention.write(context)
   if alibi then
     local slopes = {}
     for i, slope in ipairs(alibi.slopes) do slopes[i] = context.c.float(slope * a.unit) end
-    context.writer:append(("/* Slopes of the distance, head by head. */\n"
-      .. "static const float slope[%d] = {\n%s\n};\n\n"):format(#slopes, table.concat(slopes, ", ")))
+    local list = table.concat(slopes, ", ")
+    context.writer:append("/* Slopes of the distance, head by head. */\n")
+    context.writer:append(("static const float slope[%d] = {\n%s\n};\n\n"):format(#slopes, list))
   end
   return { { name = "attend", body = context.full and written_out(context) or looped(context) } }
 end

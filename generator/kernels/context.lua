@@ -9,7 +9,8 @@ local context = {}
 context.__index = context
 
 --- A context for one stage's file.
--- @tparam table l layer, @tparam table p plan, @tparam boolean full whether loops are written out
+-- @tparam table l layer
+-- @tparam table p plan
 -- @tparam string stage "qkv", "attention" or "output"
 function context.new(l, p, stage)
   local target = p.target
@@ -22,7 +23,8 @@ function context.new(l, p, stage)
   self.names = {
     s = l.spec, l = l, p = p, target = target, full = full, lanes = p.lanes, name = l.name,
     upper = l.upper, output = self.output, loop = self.loop, c = c,
-    add = c.add, mul = c.mul, index = c.index, offset = c.offset, float = c.float, double = c.double,
+    add = c.add, mul = c.mul, index = c.index, offset = c.offset, float = c.float,
+    double = c.double,
     part = function(role) return assert(l.packed.parts[role], role).offset // 4 end,
     has = function(role) return l.packed.parts[role] ~= nil end,
     span = function(...) return self:span(...) end,
@@ -56,9 +58,8 @@ function context:span(name, first, last, step, most, start)
   end
 end
 
---- The C of a loop over rows from .. to - 1 by tiles: full tiles, then a tile of what is left.
--- @tparam table rows { tile = rows at once, most = largest count, fixed = whether the count is `most`,
---   from, to = C expressions }
+--- The C of a loop over rows by tiles: full tiles, then a tile of what is left.
+-- @tparam table rows { tile = rows at once, most = largest count, from, to = C expressions }
 -- @tparam function call call(count, row) -> the C statements for `count` rows from `row` on
 function context:row_tiles(rows, call)
   local lines = {}

@@ -56,7 +56,8 @@ local function define_tile(context, rows, column, suffix, part)
   local load, store = word "load", word "store"
   local open, close = ends_of(context, part, load, store)
   return product.define(context, {
-    name = ("mix_%dx%d%s%s"):format(rows, vectors * lanes, rest > 0 and "_last" .. rest or "", suffix),
+    name = ("mix_%dx%d%s%s"):format(rows, vectors * lanes,
+      rest > 0 and "_last" .. rest or "", suffix),
     title = ("Weights of %d rows times values, %d columns."):format(rows, width),
     parameters = PARAMETERS, rows = rows, vectors = vectors, check = context.layer.masked,
     open = open, close = close,
@@ -85,13 +86,16 @@ local function with_care(context, column, values, rows, calls)
       { "size_t", "first" }, { "size_t", "stop" }, { "const float *", "fade" },
       { "const float *", "share" }, { "float *", "mixed" }, { "float *", "out" },
     },
-    body = context:render("attend/careful.c.in", { width = width, single = a.single, block = a.block }),
+    body = context:render("attend/careful.c.in", {
+      width = width, single = a.single, block = a.block,
+    }),
   })
   local function row(r, out)
     return w:call(name, {
       scores = c.offset("scores", c.mul(r, a.block)), keep = c.offset("keep", c.mul(r, a.block)),
       values = c.offset(values, column), fade = c.offset("fade", r), share = c.offset("share", r),
-      mixed = c.offset("mixed", c.mul(r, a.value_width), column), out = c.offset("out", out, column),
+      mixed = c.offset("mixed", c.mul(r, a.value_width), column),
+      out = c.offset("out", out, column),
     }) .. ";"
   end
   local lines = { "if (!" .. table.concat(calls, " || !") .. ") {" }

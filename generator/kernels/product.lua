@@ -1,9 +1,10 @@
---- A tile of sums of products held in registers, rows x vectors; partner of templates/product.c.in.
+--- A tile of sums of products held in registers, rows x vectors; partner of
+-- templates/product.c.in.
 -- All multiply-adds of a layer's matrices, scores and weighted values are this kernel's.
 
 local product = {}
 
---- The parts a sum of `depth` terms is cut into, so that no written-out function is over the budget.
+--- The parts a sum of `depth` terms is cut into, so that no written-out function is over budget.
 -- @treturn table list of { from, to }
 function product.parts(depth, multiply_adds_a_term, budget)
   local most = math.max(1, budget // multiply_adds_a_term)
@@ -15,17 +16,18 @@ function product.parts(depth, multiply_adds_a_term, budget)
 end
 
 --- Defines the static function of a tile.
--- @tparam table context writer, render, loop and the C helpers of one file (see kernels/context.lua)
+-- @tparam table context of the file (see kernels/context.lua)
 -- @tparam table tile { name, title, parameters, rows, vectors, depth = iterator maker over k,
---   value_a(r, k), load_b(k, v), open(r, v), close(r, v, sum): C text; setup = lines; check: return 0
---   and store nothing where a sum is not finite }
+--   value_a(r, k), load_b(k, v), open(r, v), close(r, v, sum): C text; setup = lines;
+--   check: return 0 and store nothing where a sum is not finite }
 -- @treturn string the name
 function product.define(context, tile)
   local w = context.writer
   if w.functions[tile.name] then return tile.name end
   local body = context:render("product.c.in", {
     setup = tile.setup or {}, check = tile.check or false, rows = tile.rows, vectors = tile.vectors,
-    depth = tile.depth, value_a = tile.value_a, load_b = tile.load_b, open = tile.open, close = tile.close,
+    depth = tile.depth, value_a = tile.value_a, load_b = tile.load_b, open = tile.open,
+    close = tile.close,
   })
   if body:find("w_0 = ", 1, true) and not body:find("const vec w_0", 1, true) then
     local list = { "a" }
@@ -33,7 +35,8 @@ function product.define(context, tile)
     body = "vec " .. table.concat(list, ", ") .. ";\n" .. body
   end
   return w:define(tile.name, {
-    title = tile.title, result = tile.check and "int" or "void", parameters = tile.parameters, body = body,
+    title = tile.title, result = tile.check and "int" or "void", parameters = tile.parameters,
+    body = body,
   })
 end
 

@@ -9,50 +9,53 @@ local project = {}
 local BLOCK_FLOATS <const> = 65536   -- 256 KB of input rows
 
 local PARAMETERS <const> = {
-  { "const float *", "x" }, { "ptrdiff_t", "x_row" }, { "const float *", "w" }, { "const float *", "b" },
-  { "float", "scale" }, { "float *", "y" }, { "ptrdiff_t", "y_row" },
+  { "const float *", "x" }, { "ptrdiff_t", "x_row" }, { "const float *", "w" },
+  { "const float *", "b" }, { "float", "scale" }, { "float *", "y" }, { "ptrdiff_t", "y_row" },
 }
 
---- The columns of a tile: how many vectors, and how many floats the last one holds.
-local function columns_of(context, m, panels, panel)
-  local lanes = context.lanes
-  local columns = math.min(panels * 16, m.columns - (math.type(panel) == "integer" and panel * 16 or 0))
-  local vectors = (columns + lanes - 1) // lanes
-  local partial = m.exact and columns % lanes or 0
-  return vectors, partial, columns
+--- What a tile's name says of it: tiled, two projections of one depth and form share their tiles.
+local function stem_of(context, m)
+  if context.full then return m.role:gsub("^w", "project_") end
+  return ("project_k%d%s%s"):format(m.depth, m.bias and "" or "_no_bias",
+    m.scaled and "_scaled" or "")
 end
 
---- Defines the tile of `rows` rows and `vectors` vectors for terms from .. to - 1 of the sums.
-local function define_tile(context, m, rows, vectors, partial, part, suffix)
-  local c, depth, lanes = context.c, m.depth, context.lanes
-  local whole = part.from == 0 and part.to == depth
-  local first, last = part.from == 0, part.to == depth
-  local function at_y(r, v)
-    return c.offset(r == 0 and "y" or "y_" .. r, v * lanes)
-  end
-  local function word(kind, v) return v == vectors - 1 and partial > 0 and kind .. "_" .. partial or kind end
-  local setup = {}
+--- Pointers to the rows of a tile behind its first.
+local function row_pointers(rows)
+  local lines = {}
   for r = 1, rows - 1 do
     local times = r == 1 and "" or r .. " * "
-    setup[#setup + 1] = ("const float *x_%d = x + %sx_row; float *y_%d = y + %sy_row;"):format(r, times, r, times)
+    lines[r] = ("const float *x_%d = x + %sx_row; float *y_%d = y + %sy_row;"):format(r, times,
+      r, times)
   end
-  local name = ("%s_%dx%d%s%s"):format(m.tile_name, rows, vectors * lanes,
-    partial > 0 and "_last" .. partial or "", suffix)
-  if not whole then name = name .. "_k" .. part.from end
-  local panel_stride = depth * 16
+  return lines
+end
+
+--- Defines the tile of `rows` rows for terms from .. to - 1 of the sums.
+-- @tparam table columns { vectors, partial = floats of the last one or 0 }
+local function define_tile(context, m, rows, columns, part, suffix)
+  local c, lanes = context.c, context.lanes
+  local vectors, partial = columns.vectors, columns.partial
+  local first, last = part.from == 0, part.to == m.depth
+  local function at_y(r, v) return c.offset(r == 0 and "y" or "y_" .. r, v * lanes) end
+  local function word(stem, v)
+    return v == vectors - 1 and partial > 0 and stem .. "_" .. partial or stem
+  end
   return product.define(context, {
-    name = name, parameters = PARAMETERS, rows = rows, vectors = vectors, setup = setup,
-    title = ("%d x %d sums over k = %d..%d"):format(rows, vectors * lanes, part.from, part.to - 1),
+    name = ("%s_%dx%d%s%s%s"):format(stem_of(context, m), rows, vectors * lanes,
+      partial > 0 and "_last" .. partial or "", suffix,
+      first and last and "" or "_k" .. part.from),
+    title = ("%d x %d sums over k = %d..%d."):format(rows, vectors * lanes, part.from, part.to - 1),
+    parameters = PARAMETERS, rows = rows, vectors = vectors, setup = row_pointers(rows),
     depth = function() return context.loop("k", part.from, part.to) end,
     value_a = function(r, k) return c.index(r == 0 and "x" or "x_" .. r, k) end,
     load_b = function(k, v)
       local panel, lane = v * lanes // 16, v * lanes % 16
-      return ("vec_load(%s)"):format(c.offset("w", c.mul(k, 16), panel * panel_stride + lane))
+      return ("vec_load(%s)"):format(c.offset("w", c.mul(k, 16), panel * m.depth * 16 + lane))
     end,
     open = function(r, v)
       if not first then return ("vec_%s(%s)"):format(word("load", v), at_y(r, v)) end
-      if not m.bias then return "vec_zero()" end
-      return ("vec_load(%s)"):format(c.offset("b", v * lanes))
+      return m.bias and ("vec_load(%s)"):format(c.offset("b", v * lanes)) or "vec_zero()"
     end,
     close = function(r, v, sum)
       if m.scaled and last then sum = ("vec_mul(%s, vec_splat(scale))"):format(sum) end
@@ -61,75 +64,87 @@ local function define_tile(context, m, rows, vectors, partial, part, suffix)
   })
 end
 
+--- The calls that compute `count` rows from `row` on, for a group of columns.
+local function tile_calls(context, m, columns, count, row)
+  local c, parts = context.c, { { from = 0, to = m.depth } }
+  local suffix = ""
+  if context.full then
+    suffix = ("_r%d_c%d"):format(row, columns.from)
+    parts = product.parts(m.depth, count * columns.vectors, plan_module.STATEMENTS_A_FUNCTION)
+  end
+  local function at_row(stride)
+    return c.mul(type(stride) == "string" and row == "row" and "(ptrdiff_t)row" or row, stride)
+  end
+  local calls = {}
+  for i, part in ipairs(parts) do
+    local name = define_tile(context, m, count, columns, part, suffix)
+    calls[i] = context.writer:call(name, {
+      x = c.offset(m.x, at_row(m.x_row)), x_row = m.x_row, scale = m.scaled,
+      y = c.offset("y", at_row(m.y_row)), y_row = m.y_row,
+    }) .. ";"
+  end
+  return table.concat(calls, "\n")
+end
+
+--- Statements for the columns of `across` panels from `panel` on, a literal or a loop's variable.
+local function column_group(context, m, rows, panel, across)
+  local c, lanes, names = context.c, context.lanes, context.names
+  local width = across * 16
+  if math.type(panel) then width = math.min(width, m.columns - panel * 16) end
+  local columns = {
+    vectors = (width + lanes - 1) // lanes, partial = m.exact and width % lanes or 0,
+    from = math.type(panel) and panel * 16,
+  }
+  local text = {}
+  local function pointer(declared, base, ...)
+    text[#text + 1] = ("%s = %s;\n"):format(declared, c.offset(base, ...))
+  end
+  pointer("const float *w", "packed", names.part(m.role), c.mul(panel, m.depth * 16))
+  if m.bias then pointer("const float *b", "packed", names.part(m.bias), c.mul(panel, 16)) end
+  pointer("float *y", m.y, c.mul(panel, 16))
+  text[#text + 1] = context:row_tiles(rows, function(count, row)
+    return tile_calls(context, m, columns, count, row)
+  end)
+  return "{\n" .. table.concat(text) .. "}\n"
+end
+
 --- The C that computes a projection for rows from .. to - 1.
--- @tparam table m { role, tile_name, tile (of the plan), columns, depth, bias = role or nil, x, x_row,
---   y, y_row = C expressions, scaled = float literal or nil, exact: y has no room beyond its columns,
---   rows = {most, fixed} }
+-- @tparam table context
+-- @tparam table m { role, tile (of the plan), columns, depth, bias = role or nil; x, x_row, y,
+--   y_row = C expressions; scaled = float literal or nil; exact: y has no room beyond its columns;
+--   most = largest count of rows }
 -- @treturn string statements
 function project.statements(context, m)
-  local c = context.c
-  local w_at = context.names.part(m.role)
-  local b_at = m.bias and context.names.part(m.bias)
   local panels = (m.columns + 15) // 16
-  local text = {}
-  -- Rows in blocks that stay in the second-level cache beside a group of columns.
-  local block = math.max(m.tile.rows, BLOCK_FLOATS // m.depth // m.tile.rows * m.tile.rows)
-  local blocked = not context.full and m.rows.most > block
-  local from, to = blocked and "block" or "from", blocked and "end" or "to"
-  local function tiles(panel, across)
-    local vectors, partial = columns_of(context, m, across, panel)
-    return context:row_tiles({ tile = m.tile.rows, most = m.rows.most, from = from, to = to },
-      function(count, row)
-        local calls = {}
-        local function at_row(stride)
-          return c.mul(type(stride) == "string" and row == "row" and "(ptrdiff_t)row" or row, stride)
-        end
-        local suffix = context.full and ("_r%d_c%d"):format(row, panel * 16) or ""
-        for _, part in ipairs(context.full
-          and product.parts(m.depth, count * vectors, plan_module.STATEMENTS_A_FUNCTION)
-          or { { from = 0, to = m.depth } }) do
-          local name = define_tile(context, m, count, vectors, partial, part, suffix)
-          calls[#calls + 1] = context.writer:call(name, {
-            x = c.offset(m.x, at_row(m.x_row)), x_row = m.x_row, w = "w", b = "b", scale = m.scaled,
-            y = c.offset("y", at_row(m.y_row)), y_row = m.y_row,
-          }) .. ";"
-        end
-        return table.concat(calls, "\n")
-      end)
-  end
-  local function column_group(panel, across)
-    local body = tiles(panel, across)
-    local lines = { ("const float *w = %s;"):format(c.offset("packed", w_at, c.mul(panel, m.depth * 16))) }
-    if b_at then
-      lines[#lines + 1] = ("const float *b = %s;"):format(c.offset("packed", b_at, c.mul(panel, 16)))
-    end
-    lines[#lines + 1] = ("float *y = %s;"):format(c.offset(m.y, c.mul(panel, 16)))
-    return table.concat(lines, "\n") .. "\n" .. body
-  end
   local across = math.min(m.tile.panels, panels)
-  local whole = panels // across * across
-  -- the last columns of an exact output are a tile of their own
-  if m.exact and m.columns % 16 ~= 0 then whole = (panels - 1) // across * across end
+  local rows = { tile = m.tile.rows, most = m.most, from = "from", to = "to" }
+  local text = {}
+  local function group(panel, count)
+    text[#text + 1] = column_group(context, m, rows, panel, count)
+  end
   if context.full then
-    for panel = 0, panels - 1, across do
-      text[#text + 1] = "{\n" .. column_group(panel, math.min(across, panels - panel)) .. "}\n"
-    end
+    for panel = 0, panels - 1, across do group(panel, math.min(across, panels - panel)) end
     return table.concat(text)
   end
-  if whole > across then
-    text[#text + 1] = ("for (size_t panel = 0; panel < %d; panel += %d) {\n"):format(whole, across)
-      .. column_group("panel", across) .. "}\n"
-  elseif whole > 0 then
-    text[#text + 1] = "{\n" .. column_group(0, across) .. "}\n"
-  end
-  if whole < panels then
-    text[#text + 1] = "{\n" .. column_group(whole, panels - whole) .. "}\n"
-  end
+  -- rows in blocks that stay in the second-level cache beside a group of columns
+  local block = math.max(rows.tile, BLOCK_FLOATS // m.depth // rows.tile * rows.tile)
+  local blocked = m.most > block
   if blocked then
-    table.insert(text, 1, ("for (size_t block = from; block < to; block += %d) {\n"):format(block)
-      .. ("const size_t end = to - block < %d ? to : block + %d;\n"):format(block, block))
-    text[#text + 1] = "}\n"
+    rows.from, rows.to = "block", "end"
+    text[1] = ("for (size_t block = from; block < to; block += %d) {\n"):format(block)
+      .. ("const size_t end = to - block < %d ? to : block + %d;\n"):format(block, block)
   end
+  -- the last columns of an exact output are a tile of their own
+  local whole = panels // across * across
+  if m.exact and m.columns % 16 ~= 0 then whole = (panels - 1) // across * across end
+  if whole > across then
+    text[#text + 1] = ("for (size_t panel = 0; panel < %d; panel += %d) "):format(whole, across)
+    group("panel", across)
+  elseif whole > 0 then
+    group(0, across)
+  end
+  if whole < panels then group(whole, panels - whole) end
+  if blocked then text[#text + 1] = "}\n" end
   return table.concat(text)
 end
 

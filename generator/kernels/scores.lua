@@ -89,13 +89,13 @@ function scores.maker(context, at)
   local wide = a.panels > 1 and define_switch(context, a.panels)
   local narrow = define_switch(context, 1)
   return function(_, slot)
-    local lines, step = { "size_t key = first;" }, a.panels * 16
-    if wide then
-      lines[2] = ("for (; key + %d <= last; key += %d) {"):format(step, step)
-      lines[3] = call(wide, slot, "key") .. "\n}"
+    local one, step = call(narrow, slot, "key"), a.panels * 16
+    if not wide then
+      return "for (size_t key = first; key < last; key += 16) {\n" .. one .. "\n}"
     end
-    lines[#lines + 1] = "for (; key < last; key += 16) {\n" .. call(narrow, slot, "key") .. "\n}"
-    return table.concat(lines, "\n")
+    return ("{\nsize_t key = first;\nfor (; key + %d <= last; key += %d) {\n%s\n}\n"
+      .. "for (; key < last; key += 16) {\n%s\n}\n}"):format(step, step,
+      call(wide, slot, "key"), one)
   end
 end
 

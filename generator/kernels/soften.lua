@@ -1,6 +1,6 @@
---- A row of scores: its steps, its mask, the largest; then weights e^(score - largest) and their sum.
--- Each step is a template below templates/scores/, each mask one below templates/masks/; partner of
--- templates/attend/soften.c.in.
+--- A row of scores: its steps, its mask, the largest; then weights e^(score - largest) and their
+-- sum. Each step is a template below templates/scores/, each mask one below templates/masks/;
+-- partner of templates/attend/soften.c.in.
 
 local soften = {}
 
@@ -64,6 +64,23 @@ local function setups(context, masked)
   return lines
 end
 
+local TITLES <const> = {
+  [false] = "A row of scores, all keys kept: steps, largest; then weights and their sum.",
+  [true] = "A row of scores, some keys dropped: steps, mask, largest; then weights and their sum.",
+}
+
+--- Whether a row's steps or masks ask where its query stands among the keys.
+local function asks_place(s, masked)
+  local position = s.position
+  if position.relative or position.alibi or position.bias then return true end
+  return masked and (s.mask.causal or s.mask.window) and true or false
+end
+
+--- Whether they ask which key is at hand.
+local function asks_key(s, masked, steps)
+  return masked or s.return_scores ~= nil or #steps > (s.softcap and 1 or 0)
+end
+
 --- Defines soften_kept (all keys kept) or soften_masked.
 -- @tparam boolean masked which of the two
 -- @tparam table at { place: behind the name, static: all keys are known at generation }
@@ -71,25 +88,20 @@ end
 function soften.define(context, masked, at)
   local s, a, l = context.spec, context.plan.attention, context.layer
   local name = (masked and "soften_masked" or "soften_kept") .. at.place
-  local steps = steps_of(s)
-  local position = s.position
-  local by_distance = position.relative or position.alibi or position.bias
-  local by_place = masked and (s.mask.causal or s.mask.window)
+  local steps, show = steps_of(s), s.return_scores or false
   local body = context:render("attend/soften.c.in", {
     masked = masked, masks = masked and masks_of(s) or {}, steps = steps,
-    setups = setups(context, masked), uses_place = (by_distance or by_place) and true or false,
-    uses_here = masked or #steps > (s.softcap and 1 or 0) or s.return_scores ~= nil,
-    show = s.return_scores or false, block = a.block, single = a.single, static = at.static or false,
-    keys = l.keys_max, exponential = a.log2 and "vec_exp2" or "vec_exp",
+    setups = setups(context, masked), uses_place = asks_place(s, masked),
+    uses_here = asks_key(s, masked, steps), show = show, block = a.block, single = a.single,
+    static = at.static or false, keys = l.keys_max,
+    exponential = a.log2 and "vec_exp2" or "vec_exp",
     render = function(file, key, step)
-      return context:render(file, { key = key, step = step, show = s.return_scores or false })
+      return context:render(file, { key = key, step = step, show = show })
     end,
   })
-  local title = "A row of scores, all keys kept: steps, largest; then weights and their sum."
-  if masked then
-    title = "A row of scores, some keys dropped: steps, mask, largest; then weights and their sum."
-  end
-  context.writer:define(name, { title = title, parameters = parameters(l.name), body = body })
+  context.writer:define(name, {
+    title = TITLES[masked], parameters = parameters(l.name), body = body,
+  })
   return function(given) return context.writer:call(name, given) .. ";" end
 end
 
