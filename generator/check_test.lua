@@ -14,26 +14,26 @@ local check_test = {}
 local function when(condition, yes, no) if condition then return yes end return no or "" end
 
 --- The members of the test's counts in order.
-local function members_of(s, long)
+local function members_of(s, in_part)
   local list = { "tokens" }
   local function add(condition, member) if condition then list[#list + 1] = member end end
   add(s.context, "context")
   add(s.cache, "past")
   add(s.context_length, "live")
-  add(long, "every")
+  add(in_part, "every")
   return list
 end
 
 local function counts_text(run, members)
   local values = {}
-  for i, member in ipairs(members) do values[i] = tostring(run[member] or 1) end
+  for i, member in ipairs(members) do values[i] = tostring(run[member]) end
   return table.concat(values, ", ")
 end
 
 local function chunk_names(layer, members)
   local chunks = runs.chunks(layer)
   if not chunks then return { chunks = false } end
-  local counts = { tokens = chunks.total, past = chunks.past, live = chunks.total }
+  local counts = { tokens = chunks.total, past = chunks.past, live = chunks.total, every = 1 }
   return {
     chunks = chunks, chunk_total = chunks.total, chunk_lengths = table.concat(chunks.lengths, ", "),
     chunk_counts = counts_text(counts, members),
@@ -42,16 +42,16 @@ end
 
 --- The runs as initialisers, with the names that the templates know them by.
 local function run_names(layer, members)
-  local list, long = runs.of(layer), runs.long(layer)
-  local text = {}
+  local list, text = runs.of(layer), {}
   for i, run in ipairs(list) do text[i] = "{ " .. counts_text(run, members) .. " }" end
-  if long then text[#text + 1] = "{ " .. counts_text(long, members) .. " }" end
+  local part = list.in_part
   return {
     runs = text, run_count = #text, small_run = list.small - 1, large_run = list.large - 1,
-    counts_members = table.concat(members, ", "), long_run = long or false,
-    every_parameter = when(long, ", ptrdiff_t every"), every_given = when(long, ", every"),
-    every_of_scene = when(long, ", s->n.every"),
-    watch_note = when(long, "; of each `every` queries one is judged"),
+    counts_members = table.concat(members, ", "), in_part = part,
+    spares_keys = part and runs.padding_spares_keys(layer) or false,
+    every_parameter = when(part, ", ptrdiff_t every"), every_given = when(part, ", every"),
+    every_of_scene = when(part, ", s->n.every"),
+    watch_note = when(part, "; of each `every` queries one is judged, and the last"),
   }
 end
 
@@ -103,7 +103,7 @@ end
 -- @tparam table layer from layer.of
 -- @treturn string C
 function check_test.text(layer)
-  local members = members_of(layer.spec, runs.long(layer))
+  local members = members_of(layer.spec, runs.of(layer).in_part)
   local names = together {
     reference.names(layer, runs.reach(layer)), scene.names(layer),
     { run_names(layer, members), chunk_names(layer, members) },

@@ -37,7 +37,8 @@ end
 local function table_of(layer, f, columns)
   local heads, rows, part = shape_of(f, columns)
   local input, by_heads = f.ctype:find("^const") ~= nil, f.strides[2] ~= nil
-  local mean, deviation = spread(layer, f.field)
+  local mean, deviation
+  if input then mean, deviation = spread(layer, f.field) end
   return {
     field = f.field, ctype = f.ctype, optional = f.optional, input = input,
     map = by_heads and not f.rows,               -- [heads][tokens][keys]

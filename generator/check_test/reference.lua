@@ -60,17 +60,27 @@ local function sides_of(layer, fields)
   return list
 end
 
---- What the functions look at, so that no parameter is left unread.
+local function any_run_time(s)
+  local fixed = s.tokens.fixed and s.past.fixed and (not s.context or s.context.fixed)
+  return not fixed or s.context_length
+end
+
+--- What the functions look at: what they do not is voided, so that no compiler warns.
 local function needs_of(s, masked)
   local mask = s.mask
   local map = mask.boolean or mask.additive
   local placed = mask.causal or mask.window or map
   local per_head = mask.boolean == "per_head" or mask.additive
-  local run_time = not s.tokens.fixed or not s.past.fixed or s.context and not s.context.fixed
+  local kept = { call = mask.padding or map, e = placed, i = per_head, t = placed }
+  local unread = {}
+  for _, name in ipairs { "call", "e", "i", "t" } do
+    if not kept[name] then unread[#unread + 1] = name end
+  end
   return {
-    call_in_extent = run_time or s.context_length, extent_in_kept = placed, query_in_kept = placed,
-    call_in_kept = mask.padding or map, head_in_kept = per_head,
-    call_in_attend = masked or s.head_mask,
+    unread_in_kept = unread,
+    needs = {
+      call_in_extent = any_run_time(s), call_in_attend = masked or s.head_mask,
+    },
   }
 end
 
@@ -156,12 +166,12 @@ function reference.names(layer, reach)
   local query = fields.x or fields.q or fields.o
   local position = s.position
   return {
-    norm_names(s), score_names(layer),
+    norm_names(s), score_names(layer), needs_of(s, layer.masked),
     {
       attention = s.attention, masked = layer.masked, rope = position.rope or false,
       relative = position.relative or false, alibi = position.alibi or false,
       buckets = buckets_of(position.bias, reach), count_of = counts_of(s),
-      sides = sides_of(layer, fields), needs = needs_of(s, layer.masked),
+      sides = sides_of(layer, fields),
       has_input = s.project.q or s.project.k or s.project.v,
       query_field = query.field, residual_default = residual_default(fields.residual),
       residual_head = query.strides[2] ~= nil, truth_members = truth_members(s),

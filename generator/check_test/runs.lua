@@ -4,15 +4,15 @@
 
 local runs = {}
 
---- Multiply-adds of the reference: in the largest run, in one that many tests use; and of the layer
--- itself in a long call.
+--- Multiply-adds of the reference: in one run, in the run that many tests use, and there where only
+-- some rows of the run are judged; and of the layer itself in a long call.
 local REFERENCE_MOST <const> = 20000000
 local LARGE_MOST <const> = 6000000
+local WATCHED_MOST <const> = 15000000
 local LAYER_MOST <const> = 1000000000
 
---- Keys of a long call: more than 256, an odd number; and one key of so many is kept in it.
+--- Keys of a long call: more than 256, an odd number.
 local LONG <const> = 277
-local KEPT <const> = 29
 
 --- Rows of a prompt in chunks, and the past before it where there may be so much.
 local CHUNKED <const> = 45
@@ -23,6 +23,9 @@ local TOKENS <const> = { 0, 1, 2, 3, 7, 16, 17, 33, 40, 70, 130 }
 local CONTEXT <const> = { 7, 1, 0, 16, 33, 17, 40, 70, 300, 15, 130 }
 local PAST <const> = { 0, 16, 1, 33, 15, 17, 70, 300, 5, 130, 2 }
 local MAXIMUM_TRIED <const> = 1000
+
+--- Rows of the run that many tests use, where only some of them are judged.
+local WATCHED_TOKENS <const> = { 40, 17, 9, 5 }
 
 local function values(count, list)
   if not count then return { 0 } end
@@ -49,8 +52,27 @@ end
 
 local function fresh(s, run) return s.context and run.context or run.tokens end
 
-local function cost_of_run(s, run)
-  return cost(s, run.tokens, fresh(s, run), run.past + fresh(s, run))
+--- Of a run with every > 1 the reference makes the queries 0, every, 2 * every, ... and the last.
+local function watched(run)
+  if run.every == 1 then return run.tokens end
+  return (run.tokens + run.every - 1) // run.every + 1
+end
+
+--- Whether the reference need not make the keys that padding drops: nothing else shows them. A run
+-- with every > 1 then keeps one key of `spacing`.
+function runs.padding_spares_keys(layer)
+  local s = layer.spec
+  local shown = s.return_scores == "raw" or s.return_scores == "capped"
+  return s.attention and s.mask.padding and not s.cache and not shown
+end
+
+local function spacing(run) return run.every // 3 + 1 end
+
+local function cost_of_run(layer, run)
+  local s = layer.spec
+  local keys = fresh(s, run)
+  if runs.padding_spares_keys(layer) then keys = keys // spacing(run) + 1 end
+  return cost(s, watched(run), keys, run.past + fresh(s, run))
 end
 
 --- The live keys of a run: once none, else all or some in turn.
@@ -67,7 +89,7 @@ local function candidates(s)
   local function turn(of, number) return of[(number - 1) % #of + 1] end
   local most = math.max(#tokens, #context, #past)
   for number = 1, most + (s.context_length and 3 or 0) do
-    local run = { tokens = turn(tokens, number), context = turn(context, number) }
+    local run = { tokens = turn(tokens, number), context = turn(context, number), every = 1 }
     run.past = turn(past, number)
     run.live = live(s, number, fresh(s, run))
     list[number] = run
@@ -77,64 +99,85 @@ end
 
 --- The position of the run whose cost is nearest below a bound; of the cheapest with rows and keys
 -- where there is none.
-local function nearest(s, list, bound)
+local function nearest(layer, list, bound)
   local best, least
   for i, run in ipairs(list) do
-    local here = cost_of_run(s, run)
-    if run.tokens > 0 and (run.live > 0 or not s.attention) then
-      if not least or here < cost_of_run(s, list[least]) then least = i end
-      if here <= bound and (not best or here > cost_of_run(s, list[best])) then best = i end
+    local here = cost_of_run(layer, run)
+    if run.tokens > 0 and (run.live > 0 or not layer.spec.attention) then
+      if not least or here < cost_of_run(layer, list[least]) then least = i end
+      if here <= bound and (not best or here > cost_of_run(layer, list[best])) then best = i end
     end
   end
   return best or least or 1
 end
 
---- The list of runs {tokens, context, past, live}; the first three whatever they cost.
+--- Of a call with so many rows three are judged, the first, one between and the last.
+local function judged_in_part(s, tokens, context, past)
+  local run = { tokens = tokens, context = context, past = past }
+  run.live = fresh(s, run)
+  run.every = math.max((tokens + 1) // 2, 1)
+  return run
+end
+
+--- A count's value near the one wanted, 0 for a count that the layer does not have.
+local function at_most(count, wanted)
+  if not count then return 0 end
+  return count.fixed and count.max or math.min(count.max, wanted)
+end
+
+--- More rows than the run given, judged in part, where the reference is quick enough for it.
+local function larger(layer, than)
+  local s = layer.spec
+  if s.tokens.fixed then return nil end
+  for _, tokens in ipairs(WATCHED_TOKENS) do
+    local run = judged_in_part(s, tokens, at_most(s.context, 40), at_most(s.past, 17))
+    local more = tokens <= s.tokens.max and tokens > than.tokens
+    if more and cost_of_run(layer, run) <= WATCHED_MOST then return run end
+  end
+end
+
+--- A call with more keys than are softened at once, judged in part.
+local function long(layer)
+  local s = layer.spec
+  local count = s.context or s.tokens
+  if not runs.padding_spares_keys(layer) or count.fixed or count.max < LONG then return nil end
+  local queries = at_most(s.tokens, s.context and 5 or LONG)
+  if queries == 0 then return nil end
+  local run = judged_in_part(s, queries, s.context and LONG or 0, 0)
+  local whole = cost(s, queries, LONG, LONG)
+  if cost_of_run(layer, run) > REFERENCE_MOST or whole > LAYER_MOST then return nil end
+  return run
+end
+
+--- The list of runs {tokens, context, past, live, every}, with the first three candidates whatever
+-- they cost; a fixed count whose reference would be slow is judged in part.
 -- @tparam table layer from layer.of
--- @treturn table runs; `small` and `large` are positions of two that have rows and keys
+-- @treturn table runs; `small` and `large` are positions of two that have rows and keys, `in_part`
+--   tells whether some run is judged in part
 function runs.of(layer)
   local s, list, seen = layer.spec, {}, {}
   for _, run in ipairs(candidates(s)) do
     local key = ("%d %d %d %d"):format(run.tokens, run.context, run.past, run.live)
-    if not seen[key] and (#list < 3 or cost_of_run(s, run) <= REFERENCE_MOST) then
+    if not seen[key] and (#list < 3 or cost_of_run(layer, run) <= REFERENCE_MOST) then
       list[#list + 1], seen[key] = run, true
     end
   end
-  list.large = nearest(s, list, LARGE_MOST)
-  list.small = nearest(s, list, cost_of_run(s, list[list.large]) // 3)
-  return list
-end
-
---- Whether a reference need not make the keys that padding drops: nothing else shows them.
-local function padding_spares_keys(s)
-  local shown = s.return_weights or s.return_scores == "raw" or s.return_scores == "capped"
-  return s.attention and s.mask.padding and not s.cache and not shown
-end
-
---- The counts of a long call, where the layer may have so many keys.
-local function long_counts(s)
-  local count = s.context or s.tokens
-  if count.max < LONG or count.fixed and count.max > 2 * LONG then return nil end
-  local keys = count.fixed and count.max or LONG
-  if not s.context then return keys, keys end
-  return s.tokens.fixed and s.tokens.max or math.min(s.tokens.max, 5), keys
-end
-
---- A call with more keys than are softened at once, judged in some of its rows only: padding keeps
--- few keys, so that the reference need not make the others.
--- @tparam table layer from layer.of
--- @treturn ?table {tokens, context, past, live, every, kept}; nil where the layer has no such call
-function runs.long(layer)
-  local s = layer.spec
-  if not padding_spares_keys(s) then return nil end
-  local queries, keys = long_counts(s)
-  if not queries or queries == 0 then return nil end
-  local every = (queries + 2) // 3
-  local watched, kept = (queries + every - 1) // every + 1, keys // KEPT + 1
-  if cost(s, watched, kept, kept) > REFERENCE_MOST or cost(s, queries, keys, keys) > LAYER_MOST then
-    return nil
+  for _, run in ipairs(list) do
+    if s.tokens.fixed and cost_of_run(layer, run) > REFERENCE_MOST then
+      run.every = math.max((run.tokens + 1) // 2, 1)
+    end
   end
-  return { tokens = queries, context = keys, past = 0, live = keys, every = every, kept = KEPT }
+  list.large = nearest(layer, list, LARGE_MOST)
+  list.small = nearest(layer, list, cost_of_run(layer, list[list.large]) // 3)
+  list[#list + 1] = long(layer)
+  local more = larger(layer, list[list.large])
+  if more then
+    list[#list + 1] = more
+    list.large = #list
+  end
+  list.in_part = false
+  for _, run in ipairs(list) do list.in_part = list.in_part or run.every > 1 end
+  return list
 end
 
 --- Whether the rows of a prompt are the same in one call and in several.
@@ -152,7 +195,8 @@ function runs.chunks(layer)
   if not takes_chunks(s) then return nil end
   local past = s.past.max >= CHUNK_PAST + CHUNKED and CHUNK_PAST or 0
   local total = math.min(s.tokens.max, s.past.max - past + 1, CHUNKED)
-  while total > 1 and cost(s, total, total, past + total) > REFERENCE_MOST do total = total - 1 end
+  local bound = 2 * REFERENCE_MOST
+  while total > 1 and cost(s, total, total, past + total) > bound do total = total - 1 end
   if total < 2 then return nil end
   local lengths = {}
   for _, n in ipairs { 1, 3, 16, 17 } do
@@ -169,10 +213,8 @@ function runs.reach(layer)
   for _, run in ipairs(runs.of(layer)) do
     most = math.max(most, run.tokens + run.past + fresh(s, run))
   end
-  local long, chunks = runs.long(layer), runs.chunks(layer)
-  if long then most = math.max(most, long.tokens + fresh(s, long)) end
-  if chunks then most = math.max(most, chunks.past + 2 * chunks.total) end
-  return most
+  local chunks = runs.chunks(layer)
+  return math.max(most, chunks and chunks.past + 2 * chunks.total or 0)
 end
 
 return runs
