@@ -53,6 +53,6 @@ return {
   { file = "gptj_6b.lua", slow = true },
   { file = "bloom_560m.lua" },
   { file = "mpt_small.lua" },
-  { file = "vit_base.lua", slow = true },
-  { file = "vit_huge.lua", slow = true },
+  { file = "vit_base.lua" },
+  { file = "vit_huge.lua" },
 }
