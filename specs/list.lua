@@ -41,7 +41,7 @@ return {
   { file = "mt5_small_encoder.lua" },
   { file = "whisper_tiny_encoder.lua" },
   { file = "whisper_tiny_decoder.lua" },
-  { file = "whisper_tiny_cross.lua" },
+  { file = "whisper_tiny_cross.lua", slow = true },
   { file = "llama_3_2_1b.lua", curated = true },
   { file = "gemma2_2b_sliding.lua", slow = true },
   { file = "gemma2_2b_full.lua" },

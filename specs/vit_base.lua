@@ -1,4 +1,5 @@
--- ViT base (Dosovitskiy et al. 2020), pictures of 224 in patches of 16: up to 197 positions, no mask.
+-- ViT base (Dosovitskiy et al. 2020), pictures of 224 in patches of 16: up to 197 positions, no
+-- mask.
 return {
   name = "vit_base",
   heads = 12, d = 768, p_v = 64,
