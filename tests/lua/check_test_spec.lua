@@ -133,10 +133,23 @@ describe("the runs of a Check test", function()
   end)
 
   it("have a long call where padding spares the reference most keys", function()
-    local long = runs.long(layer_of { mask = { "padding" }, tokens = { max = 512 } })
-    assert.is_true(long.tokens > 256)
-    assert.is_nil(runs.long(layer_of { tokens = { max = 512 } }))
-    assert.is_nil(runs.long(layer_of { mask = { "padding" }, tokens = { max = 128 } }))
+    local function most(fields)
+      local tokens, every = 0, 1
+      for _, run in ipairs(runs.of(layer_of(fields))) do
+        if run.tokens > tokens then tokens, every = run.tokens, run.every end
+      end
+      return tokens > 256 and every > 1
+    end
+    assert.is_true(most { mask = { "padding" }, d = 768, tokens = { max = 1500 } })
+    assert.is_false(most { d = 768, tokens = { max = 1500 } })
+    assert.is_false(most { mask = { "padding" }, d = 768, tokens = { max = 128 } })
+  end)
+
+  it("are judged in part where the rows of a fixed layer are much work", function()
+    local list = runs.of(layer_of { heads = 12, d = 768, p_v = 64, tokens = 197 })
+    assert.equal(1, #list)
+    assert.is_true(list.in_part and list[1].every > 1)
+    assert.is_false(runs.of(layer_of()).in_part)
   end)
 
   it("take a prompt in chunks where the rows are the same in chunks", function()
