@@ -23,7 +23,9 @@ SHAPES = {"tiny": (2, 32, 16), "bert-tiny": (2, 128, 64), "minilm": (12, 384, 32
 # Below so many microseconds a call from Python is worth telling apart.
 SMALL_US = 200
 
-# Settings that hold software to AVX2, and to one thread; they must stand before it is loaded.
+# Settings of the environment that choose kernels or threads: none from outside counts. Ours hold
+# software to one thread, and to AVX2; they must stand before it is loaded.
+CHOOSING = ("OMP_", "KMP_", "GOMP_", "MKL_", "DNNL_", "ONEDNN_", "OPENBLAS_", "ATEN_", "NPY_")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
               "OMP_DYNAMIC": "FALSE", "MKL_DYNAMIC": "FALSE"}
 HELD_TO_AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
@@ -527,6 +529,8 @@ def arguments():
 
 def main():
     args = arguments()
+    for name in [name for name in os.environ if name.startswith(CHOOSING)]:
+        del os.environ[name]
     os.environ.update(ONE_THREAD)
     if args.isa == "avx2":
         os.environ.update(HELD_TO_AVX2)

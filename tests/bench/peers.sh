@@ -2,7 +2,7 @@
 # Measures generated C beside other software, interleaved in one run. That software is installed
 # with pip into a virtual environment below build/, after asking; YES=1 answers for you.
 #   sh tests/bench/peers.sh [--torch] [OPTION of peers.py]...
-# --torch installs PyTorch, too, which is large; TORCH_INDEX names where its CPU version comes from.
+# --torch installs PyTorch, too, which is large: several GB where its CPU version is not to be had.
 # Results: build/peers/peers.jsonl. `sh tests/bench/publish.sh` brings them into docs/.
 set -eu
 export LC_ALL=C.UTF-8
@@ -36,10 +36,9 @@ if ! [ -x "$python" ] || ! has numpy || ! has onnx || ! has onnxruntime || ! has
   "$python" -m pip install --quiet $packages || fail "pip did not install $packages"
 fi
 if [ "$torch" = yes ] && ! has torch; then
-  ask "torch (about 1 GB)"
-  "$python" -m pip install --quiet torch \
-    --index-url "${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}" ||
-    fail "pip did not install torch"
+  ask torch
+  "$python" -m pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu ||
+    "$python" -m pip install --quiet torch || fail "pip did not install torch"
 fi
 
 rm -rf "$place/libraries" "$place/peers.jsonl"

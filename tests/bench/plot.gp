@@ -3,6 +3,7 @@
 # A table has a line of names (T first), then a line for each number of tokens, - where not measured.
 set terminal svg size 1000,760 dynamic font "sans-serif,13" background rgb "white"
 set output image
+set datafile separator tab
 set datafile missing "-"
 set multiplot layout 2,2 title "One attention layer, f32, one thread, ".machine
 set logscale x 2
@@ -22,8 +23,6 @@ do for [shape in "tiny bert-tiny minilm bert-base"] {
   table = folder."/".shape.".tsv"
   if (system("test -f '".table."' && echo yes") eq "yes") {
     set title shape
-    stats table skip 1 nooutput
-    names = system("head -1 '".table."' | tr '\\t' '|'")
     columns = int(system("head -1 '".table."' | tr '\\t' '\\n' | wc -l"))
     name_of(i) = system("head -1 '".table."' | cut -f ".i)
     plot for [i=2:columns] table every ::1 using 1:(column(i)) with linespoints \
