@@ -143,7 +143,7 @@ local function run_all(folder, list, options, set)
     end
     by_name[program.name] = nil
   end
-  for name in programs.run(folder, list, options.jobs) do finish(by_name[name]) end
+  for name in programs.run(folder, list, options) do finish(by_name[name]) end
   for _, program in ipairs(list) do
     if by_name[program.name] then finish(program) end
   end

@@ -176,12 +176,12 @@ function programs.add(folder, program, job)
   return write(("%s/%s.glue.c"):format(place, job.name), job.glue)
 end
 
---- Builds and runs programs side by side.
+--- Builds and runs programs side by side. Should we be killed, they end, and the folder goes.
 -- @string folder
 -- @tparam {{name=,jobs=},...} list
--- @tparam integer jobs how many at once
+-- @tparam table options jobs (how many at once), keep
 -- @treturn function iterator over the names of the programs as they finish
-function programs.run(folder, list, jobs)
+function programs.run(folder, list, options)
   local lines = {}
   for _, program in ipairs(list) do
     local words = { program.name }
@@ -190,8 +190,12 @@ function programs.run(folder, list, jobs)
   end
   if #lines == 0 then return function() return nil end end -- xargs would run once all the same
   assert(write(folder .. "/programs", table.concat(lines)))
-  local handle = assert(io.popen(("cd %s && xargs -P %d -L 1 sh program.sh <programs"):format(
-    quoted(folder), jobs), "r"))
+  local command = ("cd %s && xargs -P %d -L 1 sh program.sh <programs")
+    :format(quoted(folder), options.jobs)
+  if not options.keep then
+    command = command .. "; kill -0 $PPID 2>/dev/null || rm -rf -- " .. quoted(folder)
+  end
+  local handle = assert(io.popen(command, "r"))
   return function()
     local name = handle:read("l")
     if not name then handle:close() end
