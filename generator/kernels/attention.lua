@@ -48,8 +48,9 @@ local function define_tile(context, at, suffix)
     head = at.head, part_at = at.part, row = at.row, positions = at.positions,
     positions_most = math.type(at.positions) and at.positions or a.positions, heads = a.heads,
     rows = a.rows, block = a.block, value_width = a.value_width, single = a.single,
+    static = at.static or false,
     masks = l.masked, query_row = a.query_row, show = s.return_scores or false,
-    uses_place = l.place_masked,
+    uses_place = l.place_masked and not (s.return_scores and (s.mask.boolean or s.mask.additive)),
     soften = softeners(context, at), scores_of = scores.maker(context, at),
     mix_of = mix.maker(context, at),
     each_block = function()

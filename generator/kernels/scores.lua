@@ -76,12 +76,14 @@ function scores.maker(context, at)
       local lines, step = {}, a.panels * 16
       for key = 0, scores.keys_of(context, block) - 1, step do
         local columns = math.min(step, context.layer.keys_max - block - key)
-        lines[#lines + 1] = ("if (first < %d && last > %d) {"):format(key + step, key)
+        if not at.static then
+          lines[#lines + 1] = ("if (first < %d && last > %d) {"):format(key + step, key)
+        end
         local suffix = at.place .. "_k" .. block + key
         for _, name in ipairs(define_tile(context, at.positions, columns, suffix)) do
           lines[#lines + 1] = call(name, slot, key)
         end
-        lines[#lines + 1] = "}"
+        if not at.static then lines[#lines + 1] = "}" end
       end
       return table.concat(lines, "\n")
     end
