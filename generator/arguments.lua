@@ -167,6 +167,9 @@ local commands = {
       command:option("--compare", "Plain loops, compiled alike: loops, none, or auto (where they "
         .. "take less than half a second; the default)."):argname("WHAT")
         :choices({ "auto", "loops", "none" })
+      command:option("--clock", "Of calls above 50 us: wall (the default), or cpu, only the time "
+        .. "that the processor gave to us, for machines where other work runs."):argname("C")
+        :choices({ "wall", "cpu" })
       command:option("--keep", "Work in this new or empty folder, and leave it.")
         :argname("FOLDER")
       command:flag("--json", "Print one JSON object a line instead of a table.")

@@ -99,7 +99,7 @@ end
 
 local function arguments_of(layer, calls, options)
   local words = { tostring(options.rounds), (tostring(SECONDS):gsub(",", ".")),
-    LOOPS[options.compare] }
+    LOOPS[options.compare], options.clock }
   local cells = {}
   for i, call in ipairs(calls) do
     local work = counts.of(layer, call)
@@ -122,7 +122,7 @@ end
 --- Says what a cell gave; returns a complaint where a result is wrong.
 local function tell(cell, given, options, say)
   work_out(cell)
-  local lines = options.json and report.json(cell, given) or report.rows(cell, given.builds)
+  local lines = options.json and report.json(cell, given) or report.rows(cell, given)
   for _, line in ipairs(lines) do say(line) end
   for _, r in ipairs(cell.results) do
     if report.class(r.frobenius) ~= "f32" then
@@ -134,7 +134,9 @@ end
 
 local function measured(layer, calls, folder, options, say)
   local words, cells = arguments_of(layer, calls, options)
-  local given = { layer = layer, builds = options.builds, machine = { model = model() } }
+  local given = {
+    layer = layer, builds = options.builds, machine = { model = model() }, clock = options.clock,
+  }
   local lines, finish = build.run(folder, words)
   local told, wrong = 0, nil
   local function tell_until(last)
@@ -148,7 +150,7 @@ local function measured(layer, calls, folder, options, say)
     if fields[1] == "cpu" then
       given.machine.cpu = math.tointeger(fields[2])
       if not options.json then
-        for _, text in ipairs(report.title(layer, options.builds, given.machine)) do say(text) end
+        for _, text in ipairs(report.title(given)) do say(text) end
         say(report.head())
       end
     elseif fields[1] == "absent" then
@@ -211,7 +213,7 @@ end
 --- Measures layers.
 -- @tparam {{path=,spec=},...} requests from request.specs
 -- @tparam table options tokens (a list), context, past, builds ({cc, cflags} each), rounds (0: only
---   build), compare ("none", "auto", "loops"), json, keep (a folder to work in and leave)
+--   build), compare ("none", "auto", "loops"), clock ("wall", "cpu"), json, keep (a folder to work in and leave)
 -- @tparam function say prints one line
 -- @treturn integer the exit code: 1 where a result is wrong
 -- @treturn ?string what went wrong

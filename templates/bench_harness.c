@@ -1,9 +1,10 @@
 /* Measures compiled layers and the machine side by side.
  *
- * bench_harness ROUNDS SECONDS LOOPS CELL... -- LIBRARY...
+ * bench_harness ROUNDS SECONDS LOOPS CLOCK CELL... -- LIBRARY...
  *   CELL      tokens:fresh:past:bytes:operations, bytes being what a call reads of weights and
  * cache ROUNDS    in each, every way to run a cell is sampled in turn SECONDS   of samples a way
  * and cell LOOPS     2: plain loops always; 1: where they take less than half a second; 0: never
+ *   CLOCK     wall; cpu: of calls that are not short, only the time that the processor gave to us
  *   LIBRARY   a shared library that exports bench_measured (bench_layer.h)
  * Prints one line for each result, its first word telling what follows:
  *   cpu      number
@@ -29,7 +30,7 @@
 
 enum { MOST_SAMPLES = 200000, MOST_LIBRARIES = 16 };
 
-static const double SMALL_CALL = 2e-6, GROUP_SECONDS = 4e-6, TOO_LONG = 0.5;
+static const double SMALL_CALL = 2e-6, GROUP_SECONDS = 4e-6, LONG_CALL = 50e-6, TOO_LONG = 0.5;
 static const double PLAIN_SPEED = 1e9, REFERENCE_OPERATIONS = 6e8;
 
 typedef struct {
@@ -43,6 +44,7 @@ typedef struct {
   const char *name;
   void (*run)(size_t);
   size_t way, group, skip; /* samples of `group` calls, in every `skip`-th round */
+  int ours;                /* which clock */
   double slice, *samples, wall, cpu;
   size_t count;
   double frobenius, maximum;
@@ -50,7 +52,7 @@ typedef struct {
 
 static const bench_layer *libraries[MOST_LIBRARIES];
 static size_t library_count;
-static int rounds, loops;
+static int rounds, loops, cpu_clock;
 static double budget;
 
 static void fail(const char *format, ...) {
@@ -96,10 +98,11 @@ static double median_of(contender *c) {
 /* Finds out how long a call takes and from that how to sample it. */
 static void plan(contender *c, double seconds) {
   double trial[3];
-  const size_t count = bench_sample(c->run, c->way, 1, 0.01, trial, 3);
+  const size_t count = bench_sample(c->run, c->way, 1, 0, 0.01, trial, 3);
   double once = trial[0];
   for (size_t s = 1; s < count; s++) once = trial[s] < once ? trial[s] : once;
   c->group = once < SMALL_CALL ? (size_t)(GROUP_SECONDS / (once + 1e-9)) + 1 : 1;
+  c->ours = cpu_clock && once > LONG_CALL;
   c->slice = seconds / rounds;
   c->skip = 1;
   while (c->skip * 3 <= (size_t)rounds && c->slice * (double)c->skip < once) c->skip++;
@@ -114,9 +117,10 @@ static void take(contender *c) {
   double warm;
   const size_t room = MOST_SAMPLES - c->count;
   if (room == 0) return;
-  if (c->skip == 1) bench_sample(c->run, c->way, c->group, 0, &warm, 1);
+  if (c->skip == 1) bench_sample(c->run, c->way, c->group, 0, 0, &warm, 1);
   const double wall = clock_of(CLOCK_MONOTONIC), cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
-  c->count += bench_sample(c->run, c->way, c->group, c->slice, c->samples + c->count, room);
+  c->count +=
+      bench_sample(c->run, c->way, c->group, c->ours, c->slice, c->samples + c->count, room);
   c->cpu += clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   c->wall += clock_of(CLOCK_MONOTONIC) - wall;
 }
@@ -273,13 +277,14 @@ static void load(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  int first = 4, split = first;
+  int first = 5, split = first;
   while (split < argc && strcmp(argv[split], "--") != 0) split++;
-  if (split >= argc - 1) fail("bench_harness ROUNDS SECONDS LOOPS CELL... -- LIBRARY...");
+  if (split >= argc - 1) fail("bench_harness ROUNDS SECONDS LOOPS CLOCK CELL... -- LIBRARY...");
   setlocale(LC_ALL, "C");
   rounds = atoi(argv[1]);
   budget = atof(argv[2]);
   loops = atoi(argv[3]);
+  cpu_clock = strcmp(argv[4], "cpu") == 0;
   for (int a = split + 1; a < argc; a++) load(argv[a]);
   pin();
   for (int a = first; a < split; a++) {

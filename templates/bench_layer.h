@@ -42,8 +42,9 @@ typedef struct {
 enum { BENCH_LOOPS = 2 }; /* plain loops: depth innermost, then columns innermost */
 
 /* Samples of the seconds that run(way) takes, each the mean of `group` calls, until `seconds` are
- * over or there are `most`; at least one. Returns how many. */
-size_t bench_sample(void (*run)(size_t), size_t way, size_t group, double seconds, double *samples,
-                    size_t most);
+ * over or there are `most`; at least one. ours: only the time that the processor gave to us counts.
+ * Returns how many. */
+size_t bench_sample(void (*run)(size_t), size_t way, size_t group, int ours, double seconds,
+                    double *samples, size_t most);
 
 #endif

@@ -5,23 +5,22 @@
 
 #include <time.h>
 
-static double now(void) {
+static double now(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 __attribute__((visibility("default"))) size_t bench_sample(void (*run)(size_t), size_t way,
-                                                           size_t group, double seconds,
+                                                           size_t group, int ours, double seconds,
                                                            double *samples, size_t most) {
-  const double begin = now();
-  double last = begin;
+  const clockid_t clock = ours ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
+  const double begin = now(CLOCK_MONOTONIC);
   size_t count = 0;
   do {
-    const double start = now();
+    const double start = now(clock);
     for (size_t call = 0; call < group; call++) run(way);
-    last = now();
-    samples[count++] = (last - start) / (double)group;
-  } while (count < most && last - begin < seconds);
+    samples[count++] = (now(clock) - start) / (double)group;
+  } while (count < most && now(CLOCK_MONOTONIC) - begin < seconds);
   return count;
 }

@@ -7,7 +7,7 @@ local report = {}
 
 local KEYS <const> = {
   "peer", "version", "shape", "T", "context", "past", "dtype", "threads", "layer", "median_us",
-  "min_us", "calls", "gflops", "rel_err", "max_err", "class", "cpu_share", "cc", "cflags", "cpu",
+  "min_us", "calls", "gflops", "rel_err", "max_err", "class", "cpu_share", "clock", "cc", "cflags", "cpu",
   "peak_gflops", "peak_share", "limit_us", "limit_share", "limit_by", "read_gbs", "loops_ratio",
 }
 
@@ -70,23 +70,32 @@ function report.head()
   return row_of(names)
 end
 
+local CLOCKS <const> = { wall = "", cpu = ", processor time" }
+
 --- What the layer and the machine are.
--- @tparam table layer from layer.of
--- @tparam {{cc=,cflags=},...} builds
--- @tparam table machine model (of the processor) and cpu (its number)
+-- @tparam table given layer from layer.of; builds, a list of {cc, cflags}; machine, the processor's
+--   model and its number cpu; clock, "wall" or "cpu"
 -- @treturn {string,...} lines
-function report.title(layer, builds, machine)
-  local s = layer.spec
+function report.title(given)
+  local layer, builds, machine = given.layer, given.builds, given.machine
+  local s, clock = layer.spec, CLOCKS[given.clock]
   local lines = {
     ("%s: %d heads, p %d, d %d, %d bytes packed"):format(layer.name, s.heads, s.p_v, s.d_q or 0,
       layer.packed.bytes),
-    ("%s, one thread, processor %d; shares compare minima"):format(machine.model, machine.cpu),
+    ("%s, one thread, processor %d%s; shares compare minima"):format(machine.model, machine.cpu,
+      clock),
   }
   for number, one in ipairs(builds) do
     local mark = #builds > 1 and ("[%d] "):format(number) or ""
     lines[#lines + 1] = ("%s%s %s"):format(mark, one.cc, one.cflags)
   end
   return lines
+end
+
+--- Where the wall's clock counts, time that others took is in the figures.
+local function disturbed_text(r, clock)
+  if clock == "cpu" or r.share >= UNDISTURBED then return "" end
+  return ("  (got %s of the processor)"):format(percent(r.share))
 end
 
 local function way_text(result, builds)
@@ -96,17 +105,17 @@ end
 
 --- The rows of one cell.
 -- @tparam table cell call, results (each with what bench.lua worked out), left, machine
--- @tparam {{cc=,cflags=},...} builds
+-- @tparam table given layer, builds, machine, clock
 -- @treturn {string,...} lines
-function report.rows(cell, builds)
-  local lines = {}
+function report.rows(cell, given)
+  local lines, builds = {}, given.builds
   for i, r in ipairs(cell.results) do
     lines[#lines + 1] = row_of {
       i == 1 and tostring(cell.call.tokens) or "", way_text(r, builds), time_text(r.median),
       time_text(r.minimum), decimals(r.speed / 1e9, 1), percent(r.peak_share),
       time_text(r.limit), percent(r.limit_share), r.limit_by,
       r.loops_ratio and decimals(r.loops_ratio, 1) or "", error_text(r.frobenius),
-    } .. (r.share < UNDISTURBED and "  (got " .. percent(r.share) .. " of the processor)" or "")
+    } .. disturbed_text(r, given.clock)
   end
   for _, r in ipairs(cell.left) do
     lines[#lines + 1] = row_of { "", way_text(r, builds), "left out: slow; --compare loops" }
@@ -142,7 +151,7 @@ local function record_of(r, cell, given)
     layer = layer_kind(s), median_us = rounded(r.median * 1e6, 3),
     min_us = rounded(r.minimum * 1e6, 3), calls = r.calls, gflops = rounded(r.speed / 1e9, 2),
     rel_err = exponent(r.frobenius), max_err = exponent(r.maximum),
-    class = report.class(r.frobenius), cpu_share = rounded(r.share, 3), cc = build.cc,
+    class = report.class(r.frobenius), cpu_share = rounded(r.share, 3), clock = given.clock, cc = build.cc,
     cflags = build.cflags, cpu = given.machine.model, peak_gflops = rounded(r.peak / 1e9, 1),
     peak_share = rounded(r.peak_share, 4), limit_us = rounded(r.limit * 1e6, 3),
     limit_share = rounded(r.limit_share, 4), limit_by = r.limit_by,
@@ -153,7 +162,7 @@ end
 
 --- One cell as JSON, a line for each way to run it.
 -- @tparam table cell as for report.rows
--- @tparam table given layer, builds, machine
+-- @tparam table given as for report.rows
 -- @treturn {string,...} lines
 function report.json(cell, given)
   local lines = {}

@@ -22,7 +22,7 @@ end
 
 --- Runs the command.
 -- @tparam table arguments specs, tokens, context, past, targets, unroll, cc, cflags, rounds,
---   compare, keep, json
+--   compare, clock, keep, json
 -- @tparam function say prints one line
 -- @treturn integer the exit code
 -- @treturn ?string what went wrong, a line for each complaint
@@ -32,7 +32,7 @@ function bench.run(arguments, say)
   return require("bench").run(requests, {
     tokens = arguments.tokens, context = arguments.context, past = arguments.past,
     builds = builds_of(arguments), rounds = arguments.rounds or 20,
-    compare = arguments.compare or "auto", json = arguments.json, keep = arguments.keep,
+    compare = arguments.compare or "auto", clock = arguments.clock or "wall", json = arguments.json, keep = arguments.keep,
   }, say)
 end
 
