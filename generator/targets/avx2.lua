@@ -5,6 +5,23 @@ local function bits(operation)
   return ("return _mm256_castsi256_ps(%s);"):format(operation)
 end
 
+--- Up to four floats at p + at, zeros above them.
+local function four(n, at)
+  local single = ("_mm_load_ss(p + %d)"):format(at + n - 1)
+  local pair = ("_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)(p + %d)))")
+    :format(at)
+  return ({
+    [0] = "_mm_setzero_ps()", single, pair, ("_mm_movelh_ps(%s,\n%s)"):format(pair, single),
+    ("_mm_loadu_ps(p + %d)"):format(at),
+  })[n]
+end
+
+--- The first n floats at p. In pieces, not masked: emulators read what a mask leaves out, and CPUs
+-- take long where that is no memory; a masked store takes some AMD CPUs a dozen cycles.
+local function pieces(n)
+  return ("_mm256_set_m128(%s,\n%s)"):format(four(math.max(n - 4, 0), 4), four(math.min(n, 4), 0))
+end
+
 --- Halves folded onto each other: the order of a horizontal sum.
 local function fold(combine)
   return ([[
@@ -48,13 +65,7 @@ return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");]],
     splat = "return _mm256_set1_ps(a);",
     load = "return _mm256_loadu_ps(p);",
     store = "_mm256_storeu_ps(p, a);",
-    load_part = function(n)
-      local lanes = {}
-      for i = 1, 8 do lanes[i] = i <= n and "-1" or "0" end
-      return ("return _mm256_maskload_ps(p, _mm256_setr_epi32(%s));")
-        :format(table.concat(lanes, ", "))
-    end,
-    -- in pieces, since a masked store takes some AMD CPUs a dozen cycles
+    load_part = function(n) return ("return %s;"):format(pieces(n)) end,
     store_part = function(n)
       local lines, at, from = {}, 0, "_mm256_castps256_ps128(a)"
       if n >= 4 then

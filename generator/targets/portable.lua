@@ -1,5 +1,5 @@
---- Portable C: 16 lanes in as many machine vectors as the compiler's flags allow, or in plain floats.
--- It defines what each word means; the other targets are judged by it.
+--- Portable C: 16 lanes in as few machine vectors as the compiler's flags allow, or in plain
+-- floats. It defines what each word means; the other targets are judged by it.
 
 local preamble <const> = [[
 #if defined(__GNUC__)
@@ -58,7 +58,8 @@ end
 
 return {
   name = "portable", lanes = 16, registers = 8, fma = false,
-  -- 6 x 16 fits the 16 vectors of AVX and the 32 of AVX-512 alike; gcc and clang both keep it in registers
+  -- 6 x 16 fits the 16 vectors of AVX and the 32 of AVX-512 alike; gcc and clang both keep it in
+  -- registers
   tile = function(_, _) return { panels = 1, rows = 6 } end,
   attention_rows = 6, score_panels = 1,
   mix_panels = function(_) return 1 end,
@@ -70,7 +71,9 @@ return {
     store = "EACH_PART(*(part_at *)(p + i * PART) = a.at[i];)",
     load_part = function(n)
       local lines = { "float x[16];" }
-      for i = 0, 15 do lines[#lines + 1] = ("x[%d] = %s;"):format(i, i < n and "p[" .. i .. "]" or "0.0f") end
+      for i = 0, 15 do
+        lines[#lines + 1] = ("x[%d] = %s;"):format(i, i < n and "p[" .. i .. "]" or "0.0f")
+      end
       lines[#lines + 1] = "return vec_load(x);"
       return table.concat(lines, "\n")
     end,
@@ -127,7 +130,8 @@ ROW(0) ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7)
     any = (function()
       local lines = {}
       for i = 0, 15 do lines[#lines + 1] = "x[" .. i .. "]" end
-      return "int32_t x[16];\nvec_store_bits(x, a);\nreturn (" .. table.concat(lines, " | ") .. ") != 0;"
+      return ("int32_t x[16];\nvec_store_bits(x, a);\nreturn (%s) != 0;")
+        :format(table.concat(lines, " | "))
     end)(),
     sum = fold "x[I] += x[J];",
     top = fold "x[I] = x[I] > x[J] ? x[I] : x[J];",
