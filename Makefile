@@ -12,7 +12,7 @@ BUSTED  = busted --lua=lua5.4
 # make's own exit code is 2 for whatever fails; the scripts below print why.
 .NOTPARALLEL:
 .PHONY: help deps demo generate current docs lint fmt test test-lua test-c test-golden \
-        test-examples sanitize bench verify-all tune bench-peers
+        test-words test-examples sanitize bench verify-all tune bench-peers
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,8 +44,12 @@ test: test-lua test-c test-golden test-examples ## everything that proves the pr
 test-lua: ## the generator's own tests
 	@$(BUSTED)
 
-test-c: ## compile and run the Check test of each layer in generated/
+test-c: ## compile and run the Check tests of the words and of each layer in generated/
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' sh tests/words.sh
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' sh tests/check.sh
+
+test-words: ## every word on every target, with both compilers, all flags and an emulator
+	@sh tests/words.sh --all
 
 test-golden: ## generated code against the golden vectors
 	@generator/qkvc verify tests/golden
