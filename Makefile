@@ -6,7 +6,7 @@ CFLAGS  = -O2
 SAN     = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 LAYERS  = $(shell lua5.4 -e 'for _, one in ipairs(dofile "specs/list.lua") do \
             if one.curated then print((one.file:gsub("%.lua$$", ""))) end end')
-BENCH   = minilm_l6 bert_base
+BENCH   = tiny bert_tiny minilm bert_base
 BUSTED  = busted --lua=lua5.4
 
 # make's own exit code is 2 for whatever fails; the scripts below print why.
@@ -61,8 +61,8 @@ sanitize: ## Check tests and golden vectors under address and undefined-behaviou
 	@CC='$(CC)' CFLAGS='$(SAN)' sh tests/check.sh
 	@generator/qkvc verify tests/golden --cflags '$(SAN)'
 
-bench: ## measure the shipped layers on this machine
-	@generator/qkvc bench $(BENCH)
+bench: ## measure each target on four shapes, beside this machine's ceilings
+	@generator/qkvc bench $(BENCH:%=tests/bench/specs/%.lua)
 
 verify-all: ## the full matrix: all vectors, compilers, flags, unrollings; takes long
 	@sh tests/verify_all.sh
@@ -70,5 +70,5 @@ verify-all: ## the full matrix: all vectors, compilers, flags, unrollings; takes
 tune: ## measure kernels and fit the cost model to this machine
 	@sh tests/bench/tune.sh
 
-bench-peers: ## measure beside other implementations; installs them in a virtual environment
+bench-peers: ## measure beside other software; asks, then installs it in a virtual environment
 	@sh tests/bench/peers.sh

@@ -213,7 +213,8 @@ end
 --- Measures layers.
 -- @tparam {{path=,spec=},...} requests from request.specs
 -- @tparam table options tokens (a list), context, past, builds ({cc, cflags} each), rounds (0: only
---   build), compare ("none", "auto", "loops"), clock ("wall", "cpu"), json, keep (a folder to work in and leave)
+--   build), compare ("none", "auto", "loops"), clock ("wall", "cpu"), json, keep (a folder to work
+--   in and leave)
 -- @tparam function say prints one line
 -- @treturn integer the exit code: 1 where a result is wrong
 -- @treturn ?string what went wrong

@@ -7,8 +7,9 @@ local report = {}
 
 local KEYS <const> = {
   "peer", "version", "shape", "T", "context", "past", "dtype", "threads", "layer", "median_us",
-  "min_us", "calls", "gflops", "rel_err", "max_err", "class", "cpu_share", "clock", "cc", "cflags", "cpu",
-  "peak_gflops", "peak_share", "limit_us", "limit_share", "limit_by", "read_gbs", "loops_ratio",
+  "min_us", "calls", "gflops", "rel_err", "max_err", "class", "cpu_share", "clock", "cc", "cflags",
+  "cpu", "peak_gflops", "peak_share", "limit_us", "limit_share", "limit_by", "read_gbs",
+  "loops_ratio",
 }
 
 --- Bounds of the relative error by the precision that it tells.
@@ -151,9 +152,9 @@ local function record_of(r, cell, given)
     layer = layer_kind(s), median_us = rounded(r.median * 1e6, 3),
     min_us = rounded(r.minimum * 1e6, 3), calls = r.calls, gflops = rounded(r.speed / 1e9, 2),
     rel_err = exponent(r.frobenius), max_err = exponent(r.maximum),
-    class = report.class(r.frobenius), cpu_share = rounded(r.share, 3), clock = given.clock, cc = build.cc,
-    cflags = build.cflags, cpu = given.machine.model, peak_gflops = rounded(r.peak / 1e9, 1),
-    peak_share = rounded(r.peak_share, 4), limit_us = rounded(r.limit * 1e6, 3),
+    class = report.class(r.frobenius), cpu_share = rounded(r.share, 3), clock = given.clock,
+    cc = build.cc, cflags = build.cflags, cpu = given.machine.model,
+    peak_gflops = rounded(r.peak / 1e9, 1), peak_share = rounded(r.peak_share, 4), limit_us = rounded(r.limit * 1e6, 3),
     limit_share = rounded(r.limit_share, 4), limit_by = r.limit_by,
     read_gbs = rounded(r.read / 1e9, 1),
     loops_ratio = r.loops_ratio and rounded(r.loops_ratio, 2) or nil,

@@ -32,7 +32,8 @@ function bench.run(arguments, say)
   return require("bench").run(requests, {
     tokens = arguments.tokens, context = arguments.context, past = arguments.past,
     builds = builds_of(arguments), rounds = arguments.rounds or 20,
-    compare = arguments.compare or "auto", clock = arguments.clock or "wall", json = arguments.json, keep = arguments.keep,
+    compare = arguments.compare or "auto", clock = arguments.clock or "wall",
+    json = arguments.json, keep = arguments.keep,
   }, say)
 end
 
