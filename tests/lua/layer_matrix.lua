@@ -7,7 +7,7 @@ local LAYERS <const> = {
   { "plain", {} },
   { "one", { heads = 1, p_v = 1, d = 1, tokens = 1 } },
   { "up_to", { tokens = { max = 7 } } },
-  { "wide", { heads = 3, p_v = 40, d = 35, p_o = 33, tokens = 3 } },
+  { "wide", { heads = 3, p_v = 20, d = 19, p_o = 33, tokens = 2 } },
   { "all_widths", {
     d = false, d_q = 7, d_k = 9, d_v = 11, p_q = 5, p_v = 3, p_o = 13, context = 6,
   } },
@@ -19,11 +19,11 @@ local LAYERS <const> = {
     { kind = "layer", eps = 1e-5, place = "input" }, { kind = "rms", eps = 1e-6, place = "output" },
     { kind = "rms", eps = 1e-6, place = "after", plus_one = true },
   } } },
-  { "causal", { mask = { "causal" }, tokens = { max = 40 } } },
-  { "window", { mask = { "causal", { window = { left = 3, right = 1 } } }, tokens = 37 } },
-  { "masks_shared", { mask = { "padding", "boolean", "additive" }, tokens = 19 } },
+  { "causal", { mask = { "causal" }, tokens = { max = 19 } } },
+  { "window", { mask = { "causal", { window = { left = 3, right = 1 } } }, tokens = 17 } },
+  { "masks_shared", { mask = { "padding", "boolean", "additive" }, tokens = 9 } },
   { "masks_per_head", {
-    mask = { { boolean = "per_head" }, { additive = "per_head" }, "causal" }, tokens = { max = 18 },
+    mask = { { boolean = "per_head" }, { additive = "per_head" }, "causal" }, tokens = { max = 7 },
   } },
   { "grouped", { heads = 6, kv_heads = 2, p_v = 4, d = 24 } },
   { "grouped_wide", { heads = 18, kv_heads = 2, p_v = 2, d = 36, mask = { "causal" } } },
@@ -37,7 +37,7 @@ local LAYERS <const> = {
   { "biased_scores", {
     return_scores = "biased", mask = { "additive", { window = { left = 2 } } },
   } },
-  { "long_rows", { heads = 1, p_v = 2, d = 2, tokens = 3, context = { max = 700 } } },
+  { "long_rows", { heads = 1, p_v = 2, d = 2, tokens = 2, context = { max = 300 } } },
   { "core", { project = {}, d = false, mask = { "boolean", "causal" } } },
   { "core_qk", { project = { "q", "k" }, d_v = false } },
   { "no_output", { project = { "q", "k", "v" }, residual = true } },
@@ -53,14 +53,14 @@ local LAYERS <const> = {
     qk_norm = { kind = "rms", eps = 1e-6 },
   } },
   { "ring", {
-    cache = "ring", past = { max = 100 }, mask = { "causal", { window = { left = 7 } } },
+    cache = "ring", past = { max = 40 }, mask = { "causal", { window = { left = 7 } } },
     tokens = { max = 4 }, sinks = true,
   } },
   { "alibi", { position = { alibi = { slopes = { 0.5, 0.25 } } }, mask = { "causal" } } },
   { "relative", { position = { relative = { kind = "key_query", max = 8 } } } },
   { "relative_clipped", { position = { relative = { kind = "key", left = 2, right = 3 } } } },
   { "buckets", {
-    position = { bias = { buckets = 8, max_distance = 16, bidirectional = true } }, tokens = 20,
+    position = { bias = { buckets = 8, max_distance = 16, bidirectional = true } }, tokens = 9,
   } },
 }
 
