@@ -215,7 +215,8 @@ def peer_of(kind, layer, isa):
         peer.once()
     except ImportError as fault:
         raise Unavailable(str(fault)) from fault
-    wider = [kernel for kernel in getattr(peer, "kernels", ()) if "avx512" in kernel]
+    # mlas is ONNX Runtime's library of matrix products
+    wider = [k for k in getattr(peer, "kernels", ()) if "avx512" in k or "mlas" in k]
     if isa == "avx2" and wider:
         raise Unavailable("was not held to AVX2: " + ", ".join(sorted(wider)))
     return peer
