@@ -37,7 +37,7 @@ local function add_records(found, path)
       found.seen[record.peer] = true
       found.names[#found.names + 1] = record.peer
     end
-    found.cpu = record.cpu
+    found.cpu, found.clock = record.cpu, record.clock
   end
 end
 
@@ -144,6 +144,13 @@ local function replaced(text, name, lines)
   return text:sub(1, last) .. "\n" .. table.concat(lines, "\n") .. "\n" .. text:sub(stop)
 end
 
+local function machine_line(found)
+  local line = found.cpu .. ", one thread."
+  if found.clock ~= "cpu" then return line end
+  return line .. " Other work ran meanwhile: calls above 50 µs are timed by the processor's clock\n"
+    .. "(`--clock cpu`)."
+end
+
 local function title_of(name)
   return (name:gsub("^qkvc%-", "qkvc "):gsub("ort%-attention", "onnxruntime"))
 end
@@ -191,7 +198,7 @@ local function main(document, folder, results, peers)
   local measured = new_set { results }
   local beside = peers and new_set { peers }
   local text = read(document)
-  text = replaced(text, "machine", { measured.cpu .. ", one thread." })
+  text = replaced(text, "machine", { machine_line(measured) })
   text = replaced(text, "bench", bench_table(measured))
   if beside then
     local lines = peers_table(beside)
