@@ -19,6 +19,7 @@ end
 --- The first n floats at p. In pieces, not masked: emulators read what a mask leaves out, and CPUs
 -- take long where that is no memory; a masked store takes some AMD CPUs a dozen cycles.
 local function pieces(n)
+  assert(n < 8)
   return ("_mm256_set_m128(%s,\n%s)"):format(four(math.max(n - 4, 0), 4), four(math.min(n, 4), 0))
 end
 
