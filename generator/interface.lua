@@ -144,6 +144,10 @@ local function check_field(l, f)
       line("if (!full->v) {\nfull->v = full->k; full->v_row = full->k_row;")
       if f.strides[2] then line("full->v_head = full->k_head;") end
       line("}")
+    elseif f.field == "residual" and l.residual_by_heads then
+      default(f.strides[1], f.width)
+      line("if (full->%s < %d) { return %s_STRIDE; }", f.strides[1], f.width, upper)
+      return table.concat(lines, "\n")
     elseif f.optional and f.field == "residual" then
       local q = l.one_input and "x" or "q"
       line("if (!full->residual) {\nfull->residual = full->%s; full->residual_row = full->%s_row;\n}", q, q)

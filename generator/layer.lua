@@ -238,6 +238,8 @@ function layer.of(s)
   l.keys_max = s.past.max + l.fresh_max
   l.keys_fixed = l.fresh_fixed and s.past.fixed and not s.context_length
   l.group = s.heads // s.kv_heads
+  -- a residual that is left out is the query input, whose heads may then lie apart
+  l.residual_by_heads = s.residual and s.attention and not s.project.q and s.d_q == s.p_o
   l.reach = reach_of(s, l.keys_max)
   l.masked = s.mask.padding or s.mask.causal or s.mask.boolean or s.mask.additive or s.mask.window
   l.masked = l.masked and true or false

@@ -34,7 +34,8 @@ local function finish(context)
       s.norms.after, s.p_o)
   end
   rows.define(context, "finish", "finish",
-    "Row `row`: norms and residual as the layer has them, then out to y.", {})
+    "Row `row`: norms and residual as the layer has them, then out to y.",
+    { residual_by_heads = context.layer.residual_by_heads })
   return rows.each(context, s.tokens.max, p.o and p.o.rows or 1, function(row)
     return w:call("finish", { row = row }) .. ";\n"
   end)

@@ -29,9 +29,18 @@ local function query_body(context)
   local unit = p.q and p.q.rows or 1
   local x, x_row = "call->" .. field, "call->" .. field .. "_row"
   local text = {}
+  local x_head = "call->q_head"
   if s.norms.input then
-    text[1] = norm_rows(context, "normed_q", field, s.tokens.max, unit)
-    x, x_row = "rooms->normed_q", s.d_q
+    if s.project.q then
+      text[1] = norm_rows(context, "normed_q", field, s.tokens.max, unit)
+    else
+      rows.define(context, "gather_query", "gather_query",
+        "Query `row`, its heads side by side, normed.", {})
+      text[1] = rows.each(context, s.tokens.max, unit, function(row)
+        return context.writer:call("gather_query", { row = row }) .. ";\n"
+      end)
+    end
+    x, x_row, x_head = "rooms->normed_q", s.d_q, s.p_q
   end
   local scale_after = s.qk_norm ~= nil
   local stride = round_up(s.heads * s.p_q, 16)
@@ -45,7 +54,8 @@ local function query_body(context)
   end
   rows.define(context, "place_query", "place_query",
     "Query `row`, head by head: taken over, normed, turned, scaled as the layer has it.",
-    { stride = stride, scale_after = scale_after, source = x, source_row = x_row })
+    { stride = stride, scale_after = scale_after, source = x, source_row = x_row,
+      source_head = x_head })
   text[#text + 1] = rows.each(context, s.tokens.max, unit, function(row)
     return context.writer:call("place_query", { row = row }) .. ";\n"
   end)
