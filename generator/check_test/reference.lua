@@ -39,14 +39,6 @@ local function side(layer, fields, name, letter)
   }
 end
 
---- Which of the sides the input norm is for: nil, always (""), or under a condition.
-local function normed(s, fields, letter)
-  if not s.norms.input then return nil end
-  if letter == "q" or fields.x then return "" end
-  local same_width = s["d_" .. letter] == s.d_q
-  return not s.context and same_width and "if (from == call->q) " or nil
-end
-
 local function sides_of(layer, fields)
   local s = layer.spec
   if not s.attention then return {} end
@@ -55,7 +47,7 @@ local function sides_of(layer, fields)
   local texts = { "Queries of all rows.", "Keys of all positions given with the call.",
     "Values of all positions given with the call." }
   for i, of in ipairs(list) do
-    of.text, of.normed = texts[i], normed(s, fields, of.letter)
+    of.text, of.normed = texts[i], s.norms.input and (of.letter == "q" or fields.x)
   end
   return list
 end

@@ -80,9 +80,17 @@ end
 --- Inputs that the result may replace: those of its width.
 local function in_place_of(s, tables)
   local replaced = { x = true, q = true, residual = s.residual }
-  if not (s.project.o or not s.attention) then return false end
+  if not s.project.o then return false end
   return fields.where(tables, function(f)
     return replaced[f.field] and f.width == s.p_o and not f.side_by_side
+  end)
+end
+
+--- Keys and values that may be the very tensor of the queries.
+local function one_tensor_of(s, tables)
+  if s.context then return false end
+  return fields.where(tables, function(f)
+    return (f.field == "k" or f.field == "v") and f.width == s.d_q
   end)
 end
 
@@ -100,6 +108,7 @@ local function groups_of(s, tables)
     spoiled = where(function(f) return f.field == "x" or f.field == "k" or f.field == "v" end),
     map_results = where(function(f) return f.map and not f.input end),
     result_rooms = outputs .. when(s.cache, ", &s->keys.in, &s->values.in"),
+    one_tensor = one_tensor_of(s, tables),
     in_place = in_place, in_place_tables = joined(in_place, "&s.%s"),
     unread_rows = s.context_length and where(function(f) return f.field == "k" end),
     head_major = side_by_side and true or false,
