@@ -116,16 +116,13 @@ end
 --- Where to break a line: after the last comma or semicolon that fits, else before the last blank,
 -- never within a string or in the first `from` columns.
 local function break_of(line, from)
-  local comma, blank, quoted = nil, nil, false
-  for at = 1, WIDTH - 1 do
-    local byte = line:sub(at, at)
-    if byte == '"' and line:sub(at - 1, at - 1) ~= "\\" then quoted = not quoted end
-    if not quoted and at > from then
-      if (byte == "," or byte == ";") and line:sub(at + 1, at + 1) == " " then comma = at end
-      if byte == " " then blank = at - 1 end
-    end
-  end
-  return comma or blank
+  local head = line:sub(1, WIDTH)
+  -- a string's own blanks and commas are no place to break
+  head = head:gsub("\\.", "xx"):gsub('"[^"]*"?', function(quoted) return ("x"):rep(#quoted) end)
+  local comma = head:match("^.*()[,;] ")
+  if comma and comma > from and comma < WIDTH then return comma end
+  local blank = head:match("^.*() ")
+  if blank and blank > from then return blank - 1 end
 end
 
 --- Breaks a line that is too long, what follows indented further.

@@ -50,6 +50,19 @@ local library <const> = {
   assert = assert, error = error,
 }
 
+local chunks = {}
+
+--- The template as a Lua function of the environment that its names come from.
+local function compiled(source, name)
+  local chunk = chunks[name .. "\0" .. source]
+  if chunk then return chunk end
+  local message
+  chunk, message = load("local _ENV = ...; " .. translate(source, name), "@" .. name, "t")
+  if not chunk then error(message, 0) end
+  chunks[name .. "\0" .. source] = chunk
+  return chunk
+end
+
 --- Renders template source.
 -- @tparam string source the template
 -- @tparam string name what errors call it
@@ -62,7 +75,7 @@ function render.source(source, name, names)
   local function emit(text)
     if text ~= "" then out[#out + 1] = (value(text, 3):gsub("\n$", "")) end
   end
-  local own = { __line = line, __value = function(given) return value(given, 3) end, emit = emit }
+  local own = { __line = line, __value = value, emit = emit }
   local environment = setmetatable({}, {
     __index = function(_, key)
       local found = own[key]
@@ -73,12 +86,11 @@ function render.source(source, name, names)
     end,
     __newindex = function(_, key) error(("%s: assigns to '%s'"):format(name, tostring(key)), 2) end,
   })
-  local chunk, message = load(translate(source, name), "@" .. name, "t", environment)
-  if not chunk then error(message, 0) end
+  local chunk = compiled(source, name)
   local output = names.output
   local outer = output and output.line
   if output then output.line = emit end
-  chunk()
+  chunk(environment)
   if output then output.line = outer end
   if #out == 0 then return "" end
   return table.concat(out, "\n") .. "\n"

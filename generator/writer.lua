@@ -10,12 +10,18 @@ function writer.new(on)
   return setmetatable({ on = on, functions = {}, order = {}, text = {} }, writer)
 end
 
---- Whether C text names an identifier; a field or a comment of that name does not count.
-function writer.names(text, identifier)
-  if not text:find(identifier, 1, true) then return false end
-  text = text:gsub("/%*.-%*/", ""):gsub("%->%s*[%w_]+", "")
-  return text:find("%f[%w_]" .. identifier .. "%f[^%w_]") ~= nil
+--- The identifiers that C text names; those of fields and in comments do not count.
+-- @treturn table identifier -> true
+local function identifiers(text)
+  local set = {}
+  for name in text:gsub("/%*.-%*/", ""):gsub("%->%s*[%w_]+", ""):gmatch("[%a_][%w_]*") do
+    set[name] = true
+  end
+  return set
 end
+
+--- Whether C text names an identifier; a field or a comment of that name does not count.
+function writer.names(text, identifier) return identifiers(text)[identifier] or false end
 
 --- Defines a static function, once: a second definition of the name is left out.
 -- @tparam string name
@@ -24,9 +30,9 @@ end
 -- @treturn string name
 function writer:define(name, f)
   if self.functions[name] then return name end
-  local used, declared = {}, {}
+  local used, declared, named = {}, {}, identifiers(f.body)
   for _, parameter in ipairs(f.parameters) do
-    if writer.names(f.body, parameter[2]) then
+    if named[parameter[2]] then
       used[#used + 1] = parameter[2]
       local blank = parameter[1]:sub(-1) == "*" and "" or " "
       declared[#declared + 1] = parameter[1] .. blank .. parameter[2]
@@ -61,21 +67,17 @@ function writer:append(text) self.text[#self.text + 1] = { text = text } end
 -- @tparam string entries the C that uses them
 -- @treturn string
 function writer:source(entries)
-  local kept, texts = {}, { entries }
+  local kept, named = { entries }, identifiers(entries)
   for i = #self.text, 1, -1 do
     local item = self.text[i]
-    local wanted = not item.name
-    for _, text in ipairs(texts) do
-      if wanted then break end
-      wanted = writer.names(text, item.name)
-    end
-    if wanted then
-      texts[#texts + 1] = item.text
-      table.insert(kept, 1, item.text)
+    if not item.name or named[item.name] then
+      for name in next, identifiers(item.text) do named[name] = true end
+      kept[#kept + 1] = item.text
     end
   end
-  kept[#kept + 1] = entries
-  return table.concat(kept)
+  local ordered = {}
+  for i = #kept, 1, -1 do ordered[#ordered + 1] = kept[i] end
+  return table.concat(ordered)
 end
 
 return writer
