@@ -1,6 +1,6 @@
 # Speed over tokens, a picture a shape, from the tables that publish.lua writes.
 #   gnuplot -e "folder='...'; image='docs/benchmark.svg'; machine='...'" plot.gp
-# A table has a line of names (T first), then a line for each number of tokens, - where not measured.
+# A table has a line of names (T first), then a line for each number of tokens; - is not measured.
 set terminal svg size 1000,760 dynamic font "sans-serif,13" background rgb "white"
 set output image
 set datafile separator tab
