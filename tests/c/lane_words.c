@@ -129,7 +129,7 @@ static int as_expected(const machine *m, const lane_word *w, const word_use *use
     return 1;
   }
   if (w->near == INTEGER) {
-    return number == truncf(number) && fabsf(number - OPERAND(0)) <= 0.5f;
+    return number == truncf(number) && fabs((double)number - (double)OPERAND(0)) <= 0.5;
   }
   if (m->fast) {
     return is_left_to_flags(w, use, lane, wanted) ||
