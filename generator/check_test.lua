@@ -72,7 +72,8 @@ local function groups_of(n)
     test("strides_are_followed", n.stride_runs),
     test("fields_may_be_left_out", optional > 1 and optional + 1 or optional),
     test("inputs_may_be_one_tensor", only(n.one_tensor)),
-    test("result_may_replace_its_input", 2 * #(n.in_place or {})), test("stages_may_be_split", 4))
+    test("result_may_replace_its_input", 2 * #(n.in_place or {})),
+    test("stages_may_be_split", #n.cuts))
   group("dropped keys", test("dropped_keys_are_not_read", 4 * #(n.dropping or {})),
     test("nan_goes_where_it_is_kept", 4 * only(n.drops)))
   local cached = only(n.s.cache)

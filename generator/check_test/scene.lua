@@ -15,6 +15,13 @@ local STATUSES <const> = {
   "BLOB", "TARGET",
 }
 
+--- How the stages are split: the run, the rows of the last part, how many more each before it has,
+-- and heads; so that parts of 1 to 14 rows come about where a call has 40.
+local CUTS <const> = {
+  { "SMALL, 1, 0", ", 1" }, { "LARGE, 3, 0", ", 2" }, { "LARGE, 17, 0", ", KV_HEADS" },
+  { "LARGE, 1, 1", ", KV_HEADS" }, { "LARGE, 9, 1", ", 2" }, { "LARGE, 12, 1", ", 1" },
+}
+
 local function when(condition, yes, no) if condition then return yes end return no or "" end
 
 local function joined(list, format)
@@ -139,8 +146,7 @@ local function result_names(layer)
   return {
     y_part = y.strides[2] and y.part or y.width,
     truth_arguments = when(s.cache, ", floats_of(&s->past_keys), floats_of(&s->past_values)"),
-    heads_parameter = when(s.attention, ", ptrdiff_t heads"),
-    heads_given = when(s.attention, ", cuts[_i].heads"),
+    cuts = CUTS,
     and_heads = when(s.attention, " and heads"),
     drops = s.attention and (layer.masked or s.context_length) or false,
   }
