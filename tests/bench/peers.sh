@@ -1,8 +1,9 @@
 #!/bin/sh
 # Measures generated C beside other software, interleaved in one run. That software is installed
 # with pip into a virtual environment below build/, after asking; YES=1 answers for you.
-#   sh tests/bench/peers.sh [--torch] [OPTION of peers.py]...
+#   sh tests/bench/peers.sh [--torch] [--ggml] [OPTION of peers.py]...
 # --torch installs PyTorch, too, which is large: several GB where its CPU version is not to be had.
+# --ggml installs ggml, too, which pip compiles; it needs a C++ compiler and some minutes.
 # Results: build/peers/peers.jsonl. `sh tests/bench/publish.sh` brings them into docs/.
 set -eu
 export LC_ALL=C.UTF-8
@@ -10,8 +11,15 @@ cd "$(dirname "$0")/../.."
 
 place=build/peers
 packages="numpy onnx onnxruntime openvino"
-torch=no
-if [ "${1:-}" = --torch ]; then torch=yes; shift; fi
+torch=no ggml=no
+while :; do
+  case ${1:-} in
+    --torch) torch=yes ;;
+    --ggml) ggml=yes ;;
+    *) break ;;
+  esac
+  shift
+done
 
 fail() { echo "bench-peers: $1" >&2; exit 3; }
 
@@ -39,6 +47,10 @@ if [ "$torch" = yes ] && ! has torch; then
   ask torch
   "$python" -m pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu ||
     "$python" -m pip install --quiet torch || fail "pip did not install torch"
+fi
+if [ "$ggml" = yes ] && ! has ggml; then
+  ask ggml-python
+  "$python" -m pip install --quiet ggml-python || fail "pip did not install ggml-python"
 fi
 
 rm -rf "$place/libraries" "$place/peers.jsonl"

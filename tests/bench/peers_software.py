@@ -201,10 +201,66 @@ class Torch(FromPython):
         return self.y[0].numpy()
 
 
-PEERS = [OrtAttention, OrtAttention23, OpenVino, NumPy, Torch]
+class Ggml(FromPython):
+    """mul_mat and soft_max_ext, as programs around ggml build their attention; planned once."""
+    name = "ggml"
 
-# ONNX Runtime asks the processor itself and takes no word for it.
-NOT_HELD = ("ort-attention", "ort-attention-23")
+    def __init__(self, layer):
+        import ctypes
+        from importlib.metadata import version
+        import ggml
+        import numpy as np
+        self.version = version("ggml-python")
+        tokens, heads, d, p = layer.tokens, layer.heads, layer.d, layer.p
+        floats = 4 * d * d + 16 * tokens * d + 3 * heads * tokens * tokens
+        room = ggml.ggml_init(ggml.ggml_init_params(mem_size=4 * floats + (1 << 20),
+                                                    mem_buffer=None, no_alloc=False))
+
+        def array(tensor, *shape):
+            return np.ctypeslib.as_array(ggml.ggml_get_data_f32(tensor), shape)
+
+        def given(values):
+            flat = values.reshape(-1, values.shape[-1])
+            tensor = ggml.ggml_new_tensor_2d(room, ggml.GGML_TYPE_F32, flat.shape[1], flat.shape[0])
+            array(tensor, *flat.shape)[...] = flat
+            return tensor
+
+        def linear(rows, letter):
+            product = ggml.ggml_mul_mat(room, given(getattr(layer, "w" + letter)), rows)
+            return ggml.ggml_add(room, product, given(getattr(layer, "b" + letter)))
+
+        def heads_of(letter, *order):
+            apart = ggml.ggml_reshape_3d(room, linear(x, letter), p, heads, tokens)
+            return ggml.ggml_cont(room, ggml.ggml_permute(room, apart, *order))
+
+        x = given(layer.x)
+        scores = ggml.ggml_mul_mat(room, heads_of("k", 0, 2, 1, 3), heads_of("q", 0, 2, 1, 3))
+        weights = ggml.ggml_soft_max_ext(room, scores, None, float(1 / np.sqrt(p)), 0.0)
+        mixed = ggml.ggml_mul_mat(room, heads_of("v", 1, 2, 0, 3), weights)
+        together = ggml.ggml_cont_2d(room, ggml.ggml_permute(room, mixed, 0, 2, 1, 3), d, tokens)
+        y = linear(together, "o")
+        graph = ggml.ggml_new_graph(room)
+        ggml.ggml_build_forward_expand(graph, y)
+        plan = ggml.ggml_graph_plan(graph, 1)
+        work = (ctypes.c_uint8 * (plan.work_size + 64))()
+        plan.work_data = ctypes.cast(work, ctypes.POINTER(ctypes.c_uint8))
+        self.kept, self.y, self.free = (work, plan, graph), array(y, tokens, d), ggml.ggml_free
+        self.room = room
+        compute, plan_pointer = ggml.ggml_graph_compute, ctypes.byref(plan)
+        self.once = lambda: compute(graph, plan_pointer)
+
+    def __del__(self):
+        if hasattr(self, "room"):
+            self.free(self.room)
+
+    def result(self):
+        return self.y
+
+
+PEERS = [OrtAttention, OrtAttention23, OpenVino, NumPy, Torch, Ggml]
+
+# These ask the processor, or were compiled for it, and take no word for it.
+NOT_HELD = ("ort-attention", "ort-attention-23", "ggml")
 
 
 def peer_of(kind, layer, isa):
