@@ -2,6 +2,7 @@
 -- In: a layer and a target. Out: the plan that the kernels follow. Knows no text.
 
 local layer_module = require "layer"
+local tiles = require "plan.tiles"
 
 local plan = {}
 
@@ -14,50 +15,33 @@ plan.STATEMENTS_A_LAYER = 131072
 --- Keys of a block of the softmax: one block where that is affordable, since it needs no rescaling.
 local BLOCK <const> = 256
 
---- The largest divisor of n that is at most `most`.
-local function divisor(n, most)
-  for d = math.min(n, most), 1, -1 do
-    if n % d == 0 then return d end
-  end
-end
-
 --- Vectors a panel of 16 columns takes.
 local function split(target) return PANEL // target.lanes end
-
---- The tile of a projection with this many panels of columns: panels at once, rows at once.
-local function projection(target, panels, rows_most)
-  local across = target.tile(panels, rows_most)
-  local rows = math.max(1, math.min(across.rows, rows_most))
-  return { panels = across.panels, vectors = across.panels * split(target), rows = rows }
-end
-
---- How many of a group's heads and of the positions share a tile of attention.
-local function attention_rows(l, target, one_position)
-  local heads = l.group <= 8 and l.group or divisor(l.group, 8)
-  local positions = math.max(1, math.min(target.attention_rows // heads, l.spec.tokens.max))
-  return heads, one_position and 1 or positions
-end
 
 --- The tile of attention: positions x heads of one group, key panels at once, value panels at once;
 -- the block of keys of its softmax; whether scores are in units of ln 2.
 local function attention(l, target, full)
   local s = l.spec
-  local heads, positions = attention_rows(l, target, full and not s.tokens.fixed)
-  local rows = positions * heads
   local keys = round_up(math.max(l.keys_max, 1), PANEL)
   local single = s.return_weights or keys <= BLOCK
   local block = single and keys or BLOCK
+  -- written out, rows that a call may not have are tiles of their own
+  local one_position = full and not s.tokens.fixed
+  local tile = tiles.attention(target, {
+    heads = s.heads, group = l.group, positions = one_position and 1 or s.tokens.max,
+    panels = block // PANEL, p_q = s.p_q, p_v = s.p_v, tokens = s.tokens.max,
+    tokens_fixed = s.tokens.fixed, keys = l.keys_max,
+  })
   local value_width = round_up(s.p_v, PANEL)
   -- Units of ln 2 spare the exponential a step; scores that are shown, or may be as low as f32
   -- goes, stay as they are.
   local log2 = not (s.return_scores or s.mask.additive)
   return {
-    log2 = log2, unit = log2 and 1 / math.log(2) or 1.0, positions = positions, heads = heads,
-    rows = rows, parts = l.group // heads, block = block, single = single,
-    panels = math.min(target.score_panels, block // PANEL),
-    mix_panels = target.mix_panels(value_width // PANEL), value_width = value_width,
+    log2 = log2, unit = log2 and 1 / math.log(2) or 1.0, positions = tile.positions,
+    heads = tile.heads, rows = tile.rows, parts = l.group // tile.heads, block = block,
+    single = single, panels = tile.panels, mix_panels = tile.mix_panels, value_width = value_width,
     query_row = round_up(s.heads * s.p_q, PANEL),
-    scratch_floats = rows * (2 * block + (single and 0 or value_width)),
+    scratch_floats = tile.rows * (2 * block + (single and 0 or value_width)),
   }
 end
 
@@ -105,17 +89,22 @@ end
 --- The tiles of the four projections, nil where one is absent.
 local function projections(l, target, p)
   local s = l.spec
-  -- written out, rows that a call may not have are tiles of their own
-  local function tile(role, columns, rows, fixed, stage)
+  local function tile(role, columns, depth, most, fixed, stage)
     if not s.project[role] then return end
-    if p.full[stage] and not fixed then rows = 1 end
-    p[role] = projection(target, round_up(columns, PANEL) // PANEL, rows)
+    -- written out, rows that a call may not have are tiles of their own
+    local one_row = p.full[stage] and not fixed
+    local chosen = tiles.projection(target, {
+      panels = round_up(columns, PANEL) // PANEL, depth = depth, bytes = l.packed.bytes,
+      most = most, fixed = fixed, rows_most = one_row and 1 or math.max(most, 1),
+    })
+    chosen.vectors = chosen.panels * split(target)
+    p[role] = chosen
   end
   local fresh_fixed = l.fresh_fixed and not s.context_length
-  tile("q", s.heads * s.p_q, s.tokens.max, s.tokens.fixed, "qkv")
-  tile("k", s.kv_heads * s.p_q, l.fresh_max, fresh_fixed, "qkv")
-  tile("v", s.kv_heads * s.p_v, l.fresh_max, fresh_fixed, "qkv")
-  tile("o", s.p_o, s.tokens.max, s.tokens.fixed, "output")
+  tile("q", s.heads * s.p_q, s.d_q, s.tokens.max, s.tokens.fixed, "qkv")
+  tile("k", s.kv_heads * s.p_q, s.d_k, l.fresh_max, fresh_fixed, "qkv")
+  tile("v", s.kv_heads * s.p_v, s.d_v, l.fresh_max, fresh_fixed, "qkv")
+  tile("o", s.p_o, s.heads * s.p_v, s.tokens.max, s.tokens.fixed, "output")
   if p.k and p.v then   -- rows of both go into their places together
     local rows = math.min(p.k.rows, p.v.rows)
     p.k.rows, p.v.rows = rows, rows
@@ -152,19 +141,19 @@ end
 function plan.text(p)
   local list = {}
   local function stage(name) return p.full[name] and "written out" or "tiles" end
-  for _, role in ipairs { "q", "k", "v" } do
+  local function projection(role, name)
     local t = p[role]
-    if t then
-      list[#list + 1] = ("%s %d x %d (%s)"):format(role, t.rows, t.panels * 16, stage("qkv"))
-    end
+    if not t then return end
+    local alone = t.single and (" or 1 x %d"):format(t.single.panels * 16) or ""
+    list[#list + 1] = ("%s %d x %d%s (%s)"):format(role, t.rows, t.panels * 16, alone, stage(name))
   end
+  for _, role in ipairs { "q", "k", "v" } do projection(role, "qkv") end
   local a = p.attention
   if a then
     list[#list + 1] = ("attention %d queries x %d keys (%s), %s of %d keys"):format(a.rows,
       a.panels * 16, stage("attention"), a.single and "one block" or "blocks", a.block)
   end
-  local o = p.o
-  if o then list[#list + 1] = ("o %d x %d (%s)"):format(o.rows, o.panels * 16, stage("output")) end
+  projection("o", "output")
   return table.concat(list, ", ")
 end
 

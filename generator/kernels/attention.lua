@@ -64,7 +64,7 @@ local function define_tile(context, at, suffix)
     parameters = {
       { "const " .. l.name .. "_call *", "call" }, { "const " .. l.name .. "_rooms *", "rooms" },
       { "const float *", "packed" }, { "float *", "scratch" }, { "size_t", "head" },
-      { "size_t", "part" }, { "size_t", "row" }, { "size_t", "positions" },
+      { "size_t", "section" }, { "size_t", "row" }, { "size_t", "positions" },
     },
   })
 end
@@ -93,19 +93,23 @@ end
 local function looped(context)
   local a, w = context.plan.attention, context.writer
   local name = define_tile(context, {
-    head = "head", part = a.parts > 1 and "part" or 0, row = "row",
+    head = "head", part = a.parts > 1 and "section" or 0, row = "row",
     positions = a.positions > 1 and "positions" or 1,
   }, "")
   local lines, ends = {}, 2
   local function line(text, ...) lines[#lines + 1] = text:format(...) end
   line("for (size_t head = head_from; head < head_to; head++) {")
   if a.parts > 1 then
-    line("for (size_t part = 0; part < %d; part++) {", a.parts)
+    line("for (size_t section = 0; section < %d; section++) {", a.parts)
     ends = 3
   end
-  line("for (size_t row = from; row < to; row += %d) {", a.positions)
   if a.positions > 1 then
-    line("const size_t positions = to - row < %d ? to - row : %d;", a.positions, a.positions)
+    -- tiles share the rows evenly: one of one or two rows takes about as long as one of four
+    line("for (size_t row = from, positions; row < to; row += positions) {")
+    line("const size_t left = to - row, tiles = (left + %d) / %d;", a.positions - 1, a.positions)
+    line("positions = (left + tiles - 1) / tiles;")
+  else
+    line("for (size_t row = from; row < to; row++) {")
   end
   line("%s;", w:call(name, {}))
   return table.concat(lines, "\n") .. ("\n}"):rep(ends) .. "\n"

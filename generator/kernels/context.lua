@@ -58,30 +58,35 @@ function context:span(name, first, last, step, most, start)
   end
 end
 
---- The C of a loop over rows by tiles: full tiles, then a tile of what is left.
+--- The C of a loop over rows by tiles. Where loops remain, the last two tiles share their rows
+-- evenly, since a tile of one or two rows takes about as long as one of four.
 -- @tparam table rows { tile = rows at once, most = largest count, from, to = C expressions }
 -- @tparam function call call(count, row) -> the C statements for `count` rows from `row` on
 function context:row_tiles(rows, call)
-  local lines = {}
+  local lines, tile = {}, rows.tile
   if self.full then
     -- a tile belongs to the range that holds its first row
-    for row = 0, rows.most - 1, rows.tile do
-      local count = math.min(rows.tile, rows.most - row)
+    for row = 0, rows.most - 1, tile do
+      local count = math.min(tile, rows.most - row)
       lines[#lines + 1] = ("if (%s <= %d && %s > %d) {"):format(rows.from, row, rows.to, row)
       lines[#lines + 1] = call(count, row) .. "\n}"
     end
     return table.concat(lines, "\n") .. "\n"
   end
-  if rows.tile == 1 then
+  if tile == 1 then
     return ("for (size_t row = %s; row < %s; row++) {\n%s\n}\n"):format(rows.from, rows.to,
       call(1, "row"))
   end
   lines[1] = ("size_t row = %s;"):format(rows.from)
-  lines[2] = ("for (; row + %d <= %s; row += %d) {\n%s\n}"):format(rows.tile, rows.to, rows.tile,
-    call(rows.tile, "row"))
-  lines[3] = ("switch (%s - row) {"):format(rows.to)
-  for count = rows.tile - 1, 1, -1 do
-    lines[#lines + 1] = ("case %d:\n%s\nbreak;"):format(count, call(count, "row"))
+  if rows.most >= 2 * tile then
+    lines[2] = ("for (; row + %d <= %s; row += %d) {\n%s\n}"):format(2 * tile, rows.to, tile,
+      call(tile, "row"))
+  end
+  lines[#lines + 1] = ("switch (%s - row) {"):format(rows.to)
+  for count = math.min(2 * tile - 1, rows.most), 1, -1 do
+    local half = count > tile and (count + 1) // 2 or count
+    local rest = count > half and "\n" .. call(count - half, "row + " .. half) or ""
+    lines[#lines + 1] = ("case %d:\n%s%s\nbreak;"):format(count, call(half, "row"), rest)
   end
   lines[#lines + 1] = "default: break;\n}"
   return table.concat(lines, "\n") .. "\n"

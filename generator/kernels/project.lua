@@ -73,7 +73,8 @@ local function tile_calls(context, m, columns, count, row)
     parts = product.parts(m.depth, count * columns.vectors, plan_module.STATEMENTS_A_FUNCTION)
   end
   local function at_row(stride)
-    return c.mul(type(stride) == "string" and row == "row" and "(ptrdiff_t)row" or row, stride)
+    if math.type(row) or type(stride) ~= "string" then return c.mul(row, stride) end
+    return c.mul(row:find(" ") and "(ptrdiff_t)(" .. row .. ")" or "(ptrdiff_t)" .. row, stride)
   end
   local calls = {}
   for i, part in ipairs(parts) do
@@ -102,37 +103,22 @@ local function column_group(context, m, rows, panel, across)
   pointer("const float *w", "packed", names.part(m.role), c.mul(panel, m.depth * 16))
   if m.bias then pointer("const float *b", "packed", names.part(m.bias), c.mul(panel, 16)) end
   pointer("float *y", m.y, c.mul(panel, 16))
-  text[#text + 1] = context:row_tiles(rows, function(count, row)
-    return tile_calls(context, m, columns, count, row)
-  end)
+  if rows.alone then
+    text[#text + 1] = tile_calls(context, m, columns, 1, rows.from) .. "\n"
+  else
+    text[#text + 1] = context:row_tiles(rows, function(count, row)
+      return tile_calls(context, m, columns, count, row)
+    end)
+  end
   return "{\n" .. table.concat(text) .. "}\n"
 end
 
---- The C that computes a projection for rows from .. to - 1.
--- @tparam table context
--- @tparam table m { role, tile (of the plan), columns, depth, bias = role or nil; x, x_row, y,
---   y_row = C expressions; scaled = float literal or nil; exact: y has no room beyond its columns;
---   most = largest count of rows }
--- @treturn string statements
-function project.statements(context, m)
-  local panels = (m.columns + 15) // 16
-  local across = math.min(m.tile.panels, panels)
-  local rows = { tile = m.tile.rows, most = m.most, from = "from", to = "to" }
-  local text = {}
+--- The groups of columns, one after the other, as loops and what is left.
+local function looped_groups(context, m, rows, across)
+  local panels, text = (m.columns + 15) // 16, {}
+  across = math.min(across, panels)
   local function group(panel, count)
     text[#text + 1] = column_group(context, m, rows, panel, count)
-  end
-  if context.full then
-    for panel = 0, panels - 1, across do group(panel, math.min(across, panels - panel)) end
-    return table.concat(text)
-  end
-  -- rows in blocks that stay in the second-level cache beside a group of columns
-  local block = math.max(rows.tile, BLOCK_FLOATS // m.depth // rows.tile * rows.tile)
-  local blocked = m.most > block
-  if blocked then
-    rows.from, rows.to = "block", "end"
-    text[1] = ("for (size_t block = from; block < to; block += %d) {\n"):format(block)
-      .. ("const size_t end = to - block < %d ? to : block + %d;\n"):format(block, block)
   end
   -- the last columns of an exact output are a tile of their own
   local whole = panels // across * across
@@ -144,7 +130,47 @@ function project.statements(context, m)
     group(0, across)
   end
   if whole < panels then group(whole, panels - whole) end
-  if blocked then text[#text + 1] = "}\n" end
+  return table.concat(text)
+end
+
+--- Every group of columns by itself.
+local function written_out(context, m, rows)
+  local panels, text = (m.columns + 15) // 16, {}
+  for panel = 0, panels - 1, m.tile.panels do
+    text[#text + 1] = column_group(context, m, rows, panel,
+      math.min(m.tile.panels, panels - panel))
+  end
+  return table.concat(text)
+end
+
+--- The C that computes a projection for rows from .. to - 1.
+-- @tparam table context
+-- @tparam table m { role, tile (of the plan), columns, depth, bias = role or nil; x, x_row, y,
+--   y_row = C expressions; scaled = float literal or nil; exact: y has no room beyond its columns;
+--   most = largest count of rows }
+-- @treturn string statements
+function project.statements(context, m)
+  local rows = { tile = m.tile.rows, most = m.most, from = "from", to = "to" }
+  if context.full then return written_out(context, m, rows) end
+  local text = {}
+  local function line(format, ...) text[#text + 1] = format:format(...) end
+  local single = m.tile.single
+  if single then
+    -- the sums of a lone row wait for their terms: more columns at once
+    line("if (to - from == 1) {\n%s} else {\n",
+      looped_groups(context, m, { alone = true, from = "from" }, single.panels))
+  end
+  -- rows in blocks that stay in the second-level cache beside a group of columns
+  local block = math.max(rows.tile, BLOCK_FLOATS // m.depth // rows.tile * rows.tile)
+  local blocked = m.most > block
+  if blocked then
+    rows.from, rows.to = "block", "end"
+    line("for (size_t block = from; block < to; block += %d) {\n", block)
+    line("const size_t end = to - block < %d ? to : block + %d;\n", block, block)
+  end
+  line("%s", looped_groups(context, m, rows, m.tile.panels))
+  if blocked then line("}\n") end
+  if single then line("}\n") end
   return table.concat(text)
 end
 

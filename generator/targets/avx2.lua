@@ -40,14 +40,6 @@ local function polynomial(terms)
   return table.concat(lines)
 end
 
---- The tile of a projection: 12 sums beside a row of weights and an input. A sum waits for its term
--- before, so one or two rows take more panels.
-local function tile(panels, rows_most)
-  if rows_most == 1 then return { panels = math.min(panels, 4), rows = 1 } end
-  if rows_most == 2 then return { panels = math.min(panels, 2), rows = 2 } end
-  return { panels = 1, rows = 6 }
-end
-
 return {
   name = "avx2", lanes = 8, registers = 16, fma = true,
   attribute = "avx2,fma",
@@ -57,9 +49,6 @@ return {
   test = [[
 __builtin_cpu_init();
 return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");]],
-  tile = tile,
-  attention_rows = 6, score_panels = 1,
-  mix_panels = function(_) return 1 end,
   preamble = "typedef __m256 vec;\n",
   words = {
     zero = "return _mm256_setzero_ps();",

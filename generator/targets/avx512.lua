@@ -31,16 +31,6 @@ local function polynomial(terms)
   return table.concat(lines)
 end
 
---- The tile of a projection: 24 sums beside a row of weights and an input. A sum waits for its term
--- before, so few rows take more panels.
-local function tile(panels, rows_most)
-  if rows_most <= 2 then return { panels = math.min(panels, 8), rows = rows_most } end
-  if rows_most <= 6 then return { panels = math.min(panels, 4), rows = rows_most } end
-  if panels == 1 then return { panels = 1, rows = 16 } end
-  if panels % 3 ~= 0 and panels % 2 == 0 and rows_most > 8 then return { panels = 2, rows = 12 } end
-  return { panels = math.min(panels, 3), rows = 8 }
-end
-
 return {
   name = "avx512", lanes = 16, registers = 32, fma = true,
   attribute = "avx512f",
@@ -50,9 +40,6 @@ return {
   test = [[
 __builtin_cpu_init();
 return __builtin_cpu_supports("avx512f") != 0;]],
-  tile = tile,
-  attention_rows = 12, score_panels = 1,
-  mix_panels = function(panels) return math.min(panels, 2) end,
   preamble = "typedef __m512 vec;\n",
   words = {
     zero = "return _mm512_setzero_ps();",

@@ -58,11 +58,8 @@ end
 
 return {
   name = "portable", lanes = 16, registers = 8, fma = false,
-  -- 6 x 16 fits the 16 vectors of AVX and the 32 of AVX-512 alike; gcc and clang both keep it in
-  -- registers
-  tile = function(_, _) return { panels = 1, rows = 6 } end,
-  attention_rows = 6, score_panels = 1,
-  mix_panels = function(_) return 1 end,
+  -- 6 x 16 and what goes with it fit the 16 vectors of AVX and the 32 of AVX-512 alike; gcc and
+  -- clang both keep them in registers
   preamble = preamble,
   words = {
     zero = "return vec_splat(0.0f);",
