@@ -19,14 +19,24 @@ local function once()
   end
 end
 
---- The functions that a row of the tile may take.
+--- The functions that a row of the tile may take. Written out, relative terms are multiply-adds of
+-- their row alone, so each row has a function of its own.
 local function softeners(context, at)
   local s, l, list = context.spec, context.layer, {}
-  local place = context.full and s.position.relative and at.place or ""
-  if l.masked then list.masked = soften.define(context, true, { place = place }) end
-  if not (s.mask.boolean or s.mask.additive) then
-    list.kept = soften.define(context, false, { place = place, static = at.static })
+  local function of(masked)
+    local options = { place = "", static = not masked and at.static }
+    if not (context.full and s.position.relative) then
+      return soften.define(context, masked, options)
+    end
+    return function(given)
+      options.place = at.place .. "_" .. given.r
+      return soften.define(context, masked, options)(given)
+    end
   end
+  if l.masked then list.masked = of(true) end
+  local always_masked = s.mask.boolean or s.mask.additive
+    or l.masked and context.full and s.position.relative
+  if not always_masked then list.kept = of(false) end
   return list
 end
 
@@ -43,6 +53,7 @@ local function define_tile(context, at, suffix)
   local s, l, a = context.spec, context.layer, context.plan.attention
   at.place = context.full and suffix or ""
   at.static = is_static(context)
+  local rows = softeners(context, at)
   local name = "attend_tile" .. suffix
   local body = context:render("attend/tile.c.in", {
     head = at.head, part_at = at.part, row = at.row, positions = at.positions,
@@ -50,8 +61,8 @@ local function define_tile(context, at, suffix)
     rows = a.rows, block = a.block, value_width = a.value_width, single = a.single,
     static = at.static or false,
     masks = l.masked, query_row = a.query_row, show = s.return_scores or false,
-    uses_place = l.place_masked and not (s.return_scores and (s.mask.boolean or s.mask.additive)),
-    soften = softeners(context, at), scores_of = scores.maker(context, at),
+    uses_place = l.place_masked and not (s.return_scores and not rows.kept),
+    soften = rows, scores_of = scores.maker(context, at),
     mix_of = mix.maker(context, at),
     each_block = function()
       if a.single then return once() end
