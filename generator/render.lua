@@ -1,21 +1,21 @@
---- The template engine: text in which lines that start with `@` are Lua and `${expression}` is a value.
+--- The template engine: text in which lines that start with `@` are Lua and `${expression}` is a
+-- value; a line of text that ends with `@` goes on in the next, whose indentation does not count.
 -- In: a template's text and the names it may use. Out: text. Knows nothing of C.
--- A name the template was not given is an error, and so is a value that is neither string nor integer,
--- so that a hole or a `32.0` can not slip into the output.
+-- A name the template was not given is an error, and so is a value that is neither string nor
+-- integer, so that a hole or a `32.0` can not slip into the output.
 
 local render = {}
 
 local folder = (debug.getinfo(1, "S").source:match("^@(.*)render%.lua$") or "./") .. "../templates/"
 
 --- One line of template text as the Lua source that appends it: literal pieces and values in turn.
-local function text_line(line)
+local function text_line(line, fail)
   local pieces, from = {}, 1
   while true do
     local open = line:find("${", from, true)
     if not open then break end
     if open > from then pieces[#pieces + 1] = ("%q"):format(line:sub(from, open - 1)) end
-    local expression = line:match("^%b{}", open + 1)
-    if not expression then return nil, "unclosed ${" end
+    local expression = line:match("^%b{}", open + 1) or fail "unclosed ${"
     pieces[#pieces + 1] = "__value(" .. expression:sub(2, -2) .. ")"
     from = open + 1 + #expression
   end
@@ -23,26 +23,36 @@ local function text_line(line)
   return "__line(" .. table.concat(pieces, ", ") .. ")"
 end
 
---- The Lua source of a template; line n of the one is line n of the other, so errors name the place.
+--- The Lua source of a template; line n of the one is line n of the other, so errors name the place
+-- (of joined lines, the last).
 local function translate(source, name)
-  local lines, number = {}, 0
+  local lines, joined = {}, nil
+  local function fail(message) error(("%s:%d: %s"):format(name, #lines + 1, message), 0) end
   for line in (source:gsub("\n$", "") .. "\n"):gmatch("(.-)\n") do
-    number = number + 1
-    local code = line:match("^%s*@(.*)$")
+    local code = not joined and line:match("^%s*@(.*)$")
     if not code then
-      local message
-      code, message = text_line(line)
-      if not code then error(("%s:%d: %s"):format(name, number, message), 0) end
+      local text = joined and joined .. line:gsub("^%s+", "") or line
+      joined = text:match("^(.*)@$")
+      code = joined and "" or text_line(text, fail)
     end
-    lines[number] = code
+    lines[#lines + 1] = code
   end
+  if joined then fail "the line before goes on here, where nothing is" end
   return table.concat(lines, "\n")
 end
 
-local function value(given, level)
-  if type(given) == "string" then return given end
-  if math.type(given) == "integer" then return tostring(given) end
-  error("a value must be a string or an integer, not " .. type(given) .. " " .. tostring(given), level or 2)
+local chunks = {}
+
+--- The template as a Lua function of the table that its names come from.
+local function compiled(source, name)
+  local key = name .. "\0" .. source
+  if not chunks[key] then
+    local text = "local _ENV = ...; " .. translate(source, name)
+    local chunk, message = load(text, "@" .. name, "t")
+    if not chunk then error(message, 0) end
+    chunks[key] = chunk
+  end
+  return chunks[key]
 end
 
 local library <const> = {
@@ -50,48 +60,53 @@ local library <const> = {
   assert = assert, error = error,
 }
 
-local chunks = {}
+--- What a template can name: the first of these tables that has it, and nothing else.
+local function environment_of(name, tables)
+  return setmetatable({}, {
+    __index = function(_, key)
+      for _, names in ipairs(tables) do
+        local found = names[key]
+        if found ~= nil then return found end
+      end
+      error(("%s: unknown name '%s'"):format(name, tostring(key)), 2)
+    end,
+    __newindex = function(_, key) error(("%s: assigns to '%s'"):format(name, tostring(key)), 2) end,
+  })
+end
 
---- The template as a Lua function of the environment that its names come from.
-local function compiled(source, name)
-  local chunk = chunks[name .. "\0" .. source]
-  if chunk then return chunk end
-  local message
-  chunk, message = load("local _ENV = ...; " .. translate(source, name), "@" .. name, "t")
-  if not chunk then error(message, 0) end
-  chunks[name .. "\0" .. source] = chunk
-  return chunk
+--- A value as text; a complaint is of the line at `level` of the calls.
+local function text_of(given, level)
+  if type(given) == "string" then return given end
+  if math.type(given) == "integer" then return tostring(given) end
+  error(("a value must be a string or an integer, not %s %s"):format(type(given), tostring(given)),
+    level)
+end
+
+local function value(given)
+  local text = text_of(given, 3)
+  return text
 end
 
 --- Renders template source.
 -- @tparam string source the template
 -- @tparam string name what errors call it
 -- @tparam table names what the template may use, beside Lua's own math, string, table and ipairs;
---   a function called `emit` is added, which appends whole lines
+--   a function called `emit` is added, which appends whole lines; where there is a table
+--   `names.output`, it stands there as `line`, too, while the template runs
 -- @treturn string the text, each line ended by a newline
 function render.source(source, name, names)
   local out = {}
   local function line(...) out[#out + 1] = table.concat({ ... }) end
-  local function emit(text)
-    if text ~= "" then out[#out + 1] = (value(text, 3):gsub("\n$", "")) end
+  local function emit(given)
+    local text = text_of(given, 3)
+    if text ~= "" then out[#out + 1] = text:gsub("\n$", "") end
   end
   local own = { __line = line, __value = value, emit = emit }
-  local environment = setmetatable({}, {
-    __index = function(_, key)
-      local found = own[key]
-      if found == nil then found = names[key] end
-      if found == nil then found = library[key] end
-      if found == nil then error(("%s: unknown name '%s'"):format(name, tostring(key)), 2) end
-      return found
-    end,
-    __newindex = function(_, key) error(("%s: assigns to '%s'"):format(name, tostring(key)), 2) end,
-  })
-  local chunk = compiled(source, name)
-  local output = names.output
-  local outer = output and output.line
-  if output then output.line = emit end
-  chunk(environment)
-  if output then output.line = outer end
+  local output = names.output or {}
+  local outer = output.line
+  output.line = emit
+  compiled(source, name)(environment_of(name, { own, names, library }))
+  output.line = outer
   if #out == 0 then return "" end
   return table.concat(out, "\n") .. "\n"
 end
