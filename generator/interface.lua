@@ -1,13 +1,15 @@
---- The interface of a layer as text: constants, statuses, fields with their comments, checks.
--- Names for header.h.in, stages.h.in and layer.c.in.
+--- The interface of a layer: the names that header.h.in, stages.h.in and layer.c.in use.
+-- In: a layer, a plan for each target. Out: text, numbers and functions of text.
 
 local buckets = require "buckets"
-local c = require "c"
-local layer_module = require "layer"
+local checks = require "interface.checks"
+local fields = require "interface.fields"
+local formula = require "interface.formula"
+local memory = require "interface.memory"
+local render = require "render"
+local stages = require "stages"
 
 local interface = {}
-
-local round_up <const> = layer_module.round_up
 
 local STATUSES <const> = {
   { "OK", "done" },
@@ -24,167 +26,110 @@ local STATUSES <const> = {
   { "TARGET", "no such target, or this machine lacks it" },
 }
 
-local function constants_of(l)
-  local s, list = l.spec, {}
-  local function add(name, value) list[#list + 1] = { name, value } end
-  add("HEADS", s.heads)
-  if s.kv_heads ~= s.heads then add("KV_HEADS", s.kv_heads) end
-  if not s.attention then
-    add("D", s.heads * s.p_v)
-  elseif s.d_q == s.d_k and s.d_k == s.d_v then
-    add("D", s.d_q)
-  else
-    add("D_Q", s.d_q)
-    add("D_K", s.d_k)
-    add("D_V", s.d_v)
+--- The widths of the inputs: one where they are equal.
+local function widths_of(s)
+  if not s.attention then return { { "D", s.heads * s.p_v } } end
+  if s.d_q == s.d_k and s.d_k == s.d_v then return { { "D", s.d_q } } end
+  return { { "D_Q", s.d_q }, { "D_K", s.d_k }, { "D_V", s.d_v } }
+end
+
+local function constants_of(s)
+  local list = { { "HEADS", s.heads } }
+  local function add(condition, name, value)
+    if condition then list[#list + 1] = { name, value } end
   end
-  if s.attention then add("P_Q", s.p_q) end
-  add("P_V", s.p_v)
-  add("P_O", s.p_o)
-  add("TOKENS_MAX", s.tokens.max)
-  if s.context then add("CONTEXT_MAX", s.context.max) end
-  if s.cache then add("PAST_MAX", s.past.max) end
+  add(s.kv_heads ~= s.heads, "KV_HEADS", s.kv_heads)
+  for _, width in ipairs(widths_of(s)) do list[#list + 1] = width end
+  add(s.attention, "P_Q", s.p_q)
+  add(true, "P_V", s.p_v)
+  add(true, "P_O", s.p_o)
+  add(true, "TOKENS_MAX", s.tokens.max)
+  add(s.context, "CONTEXT_MAX", s.context and s.context.max)
+  add(s.cache, "PAST_MAX", s.past.max)
   return list
 end
 
-local function bound(count) return count.fixed and tostring(count.max) or "0.." .. count.max end
-
---- The layer as one formula and a line of sizes.
-local function formula_of(l)
-  local s = l.spec
-  local y = "[h_1; ...; h_" .. s.heads .. "]"
-  if not s.attention then y = "o[t]" end
-  if s.project.o then y = "W_o " .. y .. (s.bias.o and " + b_o" or "") end
-  local function norm(place, text)
-    local n = s.norms[place]
-    return n and ((n.kind == "layer" and "LayerNorm(" or "RMSNorm(") .. text .. ")") or text
+local function target_names(plans)
+  local names, machines = {}, {}
+  for i, plan in ipairs(plans) do
+    names[i] = plan.target.name
+    if i > 1 then machines[#machines + 1] = plan.target end
   end
-  y = norm("output", y)
-  if s.residual then y = "residual[t] + " .. y end
-  y = norm("after", y)
-  local lines = { ("%s: y[t] = %s"):format(l.name, y) }
-  if s.attention then
-    lines[2] = ("h_i = softmax(%s q_i K_i%s) V_i, %d heads%s, p_q = %d, p_v = %d"):format(
-      c.float(s.scale):gsub("f$", ""), s.softcap and ", capped," or "", s.heads,
-      s.kv_heads ~= s.heads and (" on %d key/value heads"):format(s.kv_heads) or "", s.p_q, s.p_v)
-    lines[3] = ("%s tokens, %s%s"):format(bound(s.tokens),
-      s.context and bound(s.context) .. " context" or "self-attention",
-      s.cache and (", %s past in the cache"):format(bound(s.past)) or "")
-    local masks = {}
-    for _, name in ipairs { "padding", "causal", "boolean", "additive", "window" } do
-      if s.mask[name] then masks[#masks + 1] = name end
-    end
-    if #masks > 0 then lines[#lines + 1] = "masks: " .. table.concat(masks, ", ") .. "; a key is kept where all keep it" end
-  else
-    lines[2] = ("%s tokens"):format(bound(s.tokens))
-  end
-  if s.norms.input then
-    lines[#lines + 1] = "the input goes through " .. norm("input", "x"):gsub("%(x%)", "") .. " first"
-  end
-  return lines
+  return { targets = names, machine_targets = machines }
 end
 
-local function shape_text(shape)
-  local list = {}
-  for i, n in ipairs(shape) do list[i] = "[" .. n .. "]" end
-  return table.concat(list)
-end
-
---- What stands behind a field of the call.
-local function comment(l, f)
-  local s = l.spec
-  local null = ""
-  if f.optional then
-    null = "; NULL: " .. ({
-      v = "k", residual = l.one_input and "x" or "q", padding = "all kept", boolean = "all kept",
-      additive = "none", head_mask = "all 1", weights = "not wanted", scores = "not wanted",
-    })[f.field]
-  end
-  local counts = {
-    tokens = "queries of this call, at most " .. s.tokens.max,
-    context = s.context and "key positions of this call, at most " .. s.context.max,
-    past = "positions in the cache before this call, at most " .. s.past.max,
-    context_length = "how many of the call's key positions are live; the others are not read",
-    cache = "the call's keys and values are appended",
+--- The stage functions, and what they and forward take.
+local function stage_names(l)
+  return {
+    stages = stages.functions(l), arguments = stages.arguments,
+    call_parameters = stages.call_parameters(l),
+    public_parameters = function(stage) return stages.public_parameters(l, stage) end,
+    run_parameters = function(stage) return stages.run_parameters(l, stage) end,
+    kernel_parameters = function(stage) return stages.kernel_parameters(l, stage) end,
   }
-  if counts[f.field] then return counts[f.field] end
-  local text = shape_text(f.shape)
-  if f.field == "padding" or f.field == "boolean" then text = text .. ", 1 = keep" end
-  if f.field == "additive" then text = text .. ", added to the scores; minus infinity drops" end
-  if f.field == "y" then text = text .. "; may be the query input or residual itself" end
-  if f.field == "scores" then text = text .. ", " .. s.return_scores end
-  return text .. null
 end
 
-local function declaration(l, f)
-  if f.ctype == "cache" then return l.name .. "_cache cache;" end
-  local blank = f.ctype:sub(-1) == "*" and "" or " "
-  return f.ctype .. blank .. f.field .. ";"
-end
-
-local function stride_text(_, f, i)
-  if i == 2 then return "from head to head" end
-  return f.strides[2] and "from row to row" or "from row to row, 0: " .. (f.width or "dense")
-end
-
---- Checks of one field in prepare().
-local function check_field(l, f)
-  local upper = l.upper
-  local lines = {}
-  local function line(text, ...) lines[#lines + 1] = text:format(...) end
-  local function default(field, value) line("if (full->%s == 0) { full->%s = %s; }", field, field, value) end
-  if f.ctype == "size_t" or f.ctype == "cache" then return "" end
-  if f.role == "weights" or f.role == "scores" or f.role == "boolean" or f.role == "additive" then
-    default(f.strides[1], "(ptrdiff_t)columns")
-    line("if (full->%s < (ptrdiff_t)columns) { return %s_STRIDE; }", f.strides[1], upper)
-    default(f.strides[2], "(ptrdiff_t)tokens * full->" .. f.strides[1])
-  elseif f.width then
-    local rows = f.rows
-    if f.optional and f.field == "v" then
-      line("if (!full->v) {\nfull->v = full->k; full->v_row = full->k_row;")
-      if f.strides[2] then line("full->v_head = full->k_head;") end
-      line("}")
-    elseif f.field == "residual" and l.residual_by_heads then
-      default(f.strides[1], f.width)
-      line("if (full->%s < %d) { return %s_STRIDE; }", f.strides[1], f.width, upper)
-      return table.concat(lines, "\n")
-    elseif f.optional and f.field == "residual" then
-      local q = l.one_input and "x" or "q"
-      line("if (!full->residual) {\nfull->residual = full->%s; full->residual_row = full->%s_row;\n}", q, q)
-    end
-    line("if (%s > 0 && !full->%s) { return %s_NULL; }", rows, f.field, upper)
-    default(f.strides[1], f.width)
-    if f.strides[2] then
-      default(f.strides[2], f.part)
-    else
-      line("if (full->%s < %d) { return %s_STRIDE; }", f.strides[1], f.width, upper)
-    end
+--- The counts of a call as C reads them: literal where they are fixed.
+local function count_names(s)
+  local function of(field)
+    if not s[field] then return false end
+    return s[field].fixed and tostring(s[field].max) or "call->" .. field
   end
-  return table.concat(lines, "\n")
-end
-
-local function rows_of(l, room)
-  local s = l.spec
-  local fresh = s.context and "context" or "tokens"
-  return ({ tokens = "tokens", context = "context", panels = "(" .. fresh .. " + 15) / 16", positions = fresh })[room.rows]
-end
-
---- Floats of a room when the counts are the largest.
-local function most_floats(l, room)
-  local s = l.spec
-  local fresh = l.fresh_max
-  local rows = ({ tokens = s.tokens.max, context = fresh, panels = (fresh + 15) // 16, positions = fresh })[room.rows]
-  return round_up(rows * room.width, 16)
-end
-
-local function sizes(l, plans)
-  local floats = 0
-  for _, room in ipairs(l.rooms) do floats = floats + most_floats(l, room) end
-  local scratch = 0
-  for _, p in ipairs(plans) do
-    if p.attention then scratch = math.max(scratch, 4 * round_up(p.attention.scratch_floats, 16)) end
+  local names = { token_count = of "tokens", context_count = of "context" }
+  names.fresh_count = names.context_count or names.token_count
+  if s.context then
+    names.workspace_parameters = "size_t tokens, size_t context"
+    names.workspace_arguments = "tokens, context"
+    names.forward_arguments = "tokens, " .. names.context_count
+  else
+    names.workspace_parameters = "size_t tokens"
+    names.workspace_arguments, names.forward_arguments = "tokens", "tokens"
   end
-  return floats * 4 + scratch, scratch
+  return names
+end
+
+local function memory_names(l, plans)
+  return {
+    workspace_bytes = memory.workspace_bytes(l, plans), scratch_bytes = memory.scratch_bytes(plans),
+    capacity_step = l.spec.cache and memory.capacity_step(l, plans),
+    ring_capacity = l.spec.cache == "ring" and memory.ring_capacity(l, plans),
+    room_shape = memory.room_shape,
+    room_floats = function(room) return memory.room_floats(l, room) end,
+  }
+end
+
+local function field_names(l)
+  return {
+    shape_text = fields.shape, matrix_comment = fields.matrix_comment,
+    stride_text = fields.stride_comment,
+    comment = function(field) return fields.comment(l, field) end,
+    declaration = function(field) return fields.declaration(l, field) end,
+    check_field = function(field) return checks.of(l, field) end,
+  }
+end
+
+--- What the packing needs: the forms that parts have, and the edges of buckets.
+local function packing_names(l)
+  local forms = {}
+  for _, part in ipairs(l.packed.parts) do forms[part.form] = true end
+  local bias, edges = l.spec.position.bias, {}
+  if bias then
+    local count = bias.bidirectional and bias.buckets // 2 or bias.buckets
+    edges = buckets.edges(count, bias.max_distance)
+  end
+  return {
+    has_matrix = forms.panels or false, has_vector = forms.vector or false, bucket_edges = edges,
+  }
+end
+
+--- What attention keeps beside the counts: the width of masks, the place of query 0.
+local function place_names(s)
+  local mask, position = s.mask, s.position
+  return {
+    masks_wide = (mask.padding or mask.boolean or mask.additive) and true or false,
+    needs_start = (mask.causal or mask.window or position.rope or position.alibi
+      or position.relative or position.bias) and true or false,
+  }
 end
 
 --- The names that the interface's templates use.
@@ -193,54 +138,18 @@ end
 -- @treturn table
 function interface.names(l, plans)
   local s = l.spec
-  local workspace, scratch = sizes(l, plans)
-  local targets, machine_targets = {}, {}
-  for i, p in ipairs(plans) do
-    targets[i] = p.target.name
-    if i > 1 then machine_targets[#machine_targets + 1] = p.target end
-  end
-  local stages = s.attention and { "project_q", "project_kv", "attend", "output" } or { "output" }
-  local two = s.context ~= nil
-  local tokens = s.tokens.fixed and tostring(s.tokens.max) or "call->tokens"
-  local contexts = two and (s.context.fixed and tostring(s.context.max) or "call->context")
-  local has_matrix, has_vector = false, false
-  for _, part in ipairs(l.packed.parts) do
-    has_matrix = has_matrix or part.form == "panels"
-    has_vector = has_vector or part.form == "vector"
-  end
-  local window = s.mask.window
-  local step = 16
-  local ring_capacity
-  if s.cache == "ring" then
-    step = plans[1].attention.block
-    ring_capacity = round_up(l.fresh_max + (window and window.left or 0), step)
-  end
-  local position = s.position
-  local function bind(f) return function(...) return f(l, ...) end end
-  return {
-    l = l, s = s, name = l.name, upper = l.upper, hash = ("0x%08xu"):format(l.hash), targets = targets,
-    machine_targets = machine_targets, stages = stages, statuses = STATUSES, constants = constants_of(l),
-    formula = formula_of(l), shape_text = shape_text, comment = bind(comment), declaration = bind(declaration),
-    stride_text = bind(stride_text), check_field = bind(check_field), has_matrix = has_matrix,
-    has_vector = has_vector, workspace_bytes = workspace, scratch_bytes = scratch,
-    capacity_step = step, ring_capacity = ring_capacity or false,
-    workspace_parameters = two and "size_t tokens, size_t context" or "size_t tokens",
-    workspace_arguments = two and "tokens, context" or "tokens",
-    forward_arguments = two and "tokens, " .. contexts or "tokens",
-    token_count = tokens,
-    masks_wide = (s.mask.padding or s.mask.boolean or s.mask.additive) and true or false,
-    needs_start = (s.mask.causal or window or position.rope or position.alibi or position.relative
-      or position.bias) and true or false,
-    uses_columns = true,
-    room_shape = function(room)
-      return ("[%s][%d]"):format(room.rows, room.width)
-    end,
-    room_floats = function(room) return c.mul(rows_of(l, room), room.width) end,
-    bucket_edges = position.bias and buckets.edges(
-      position.bias.bidirectional and position.bias.buckets // 2 or position.bias.buckets,
-      position.bias.max_distance) or {},
-    round_up = round_up,
+  local names = {
+    l = l, s = s, name = l.name, upper = l.upper, hash = ("0x%08xu"):format(l.hash),
+    statuses = STATUSES, constants = constants_of(s), formula = formula.of(l),
   }
+  for _, part in ipairs {
+    target_names(plans), stage_names(l), count_names(s), memory_names(l, plans), field_names(l),
+    packing_names(l), place_names(s),
+  } do
+    for name, value in pairs(part) do names[name] = value end   -- order does not matter: a table
+  end
+  names.part = function(file) return render.template("layer/" .. file .. ".c.in", names) end
+  return names
 end
 
 return interface
