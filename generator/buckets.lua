@@ -1,27 +1,28 @@
 --- T5's buckets of distances, their edges as exact integers.
--- Bucket m holds distance m up to E - 1, E half the buckets; beyond, bucket E + r begins at the first
--- m with m^S * E^r >= max_distance^r * E^S, S = buckets - E (Raffel et al. 2020, with no logarithm to
--- round). Knows nothing of layers or C.
+-- Bucket m holds distance m up to E - 1, E half the buckets; beyond, bucket E + r begins at the
+-- first m with m^S * E^r >= max_distance^r * E^S, S = buckets - E (Raffel et al. 2020, with no
+-- logarithm to round). Knows nothing of layers or C.
 
 local buckets = {}
 
 local BASE <const> = 10000000
 
---- A product of small integers as digits to BASE, least first.
-local function power_product(...)
-  local digits = { 1 }
-  for _, pair in ipairs({ ... }) do
-    for _ = 1, pair[2] do
-      local carry = 0
-      for i = 1, #digits do
-        local value = digits[i] * pair[1] + carry
-        digits[i], carry = value % BASE, value // BASE
-      end
-      while carry > 0 do
-        digits[#digits + 1], carry = carry % BASE, carry // BASE
-      end
-    end
+local function multiply(digits, n)
+  local carry = 0
+  for i, digit in ipairs(digits) do
+    local value = digit * n + carry
+    digits[i], carry = value % BASE, value // BASE
   end
+  while carry > 0 do
+    digits[#digits + 1], carry = carry % BASE, carry // BASE
+  end
+end
+
+--- a^b * c^d as digits to BASE, least first.
+local function power_product(a, b, c, d)
+  local digits = { 1 }
+  for _ = 1, b do multiply(digits, a) end
+  for _ = 1, d do multiply(digits, c) end
   return digits
 end
 
@@ -33,12 +34,27 @@ local function at_least(a, b)
   return true
 end
 
---- Whether m^steps * exact^r >= max_distance^r * exact^steps: by logarithms where they are far apart,
--- else by the integers themselves.
+--- Whether m^steps * exact^r >= max_distance^r * exact^steps: by logarithms where they are far
+-- apart, else by the integers themselves.
 local function reaches(m, r, exact, steps, max_distance)
   local left, right = steps * math.log(m / exact), r * math.log(max_distance / exact)
-  if math.abs(left - right) > 1e-9 * (steps + r) * math.log(max_distance + m + 2) then return left > right end
-  return at_least(power_product({ m, steps }, { exact, r }), power_product({ max_distance, r }, { exact, steps }))
+  local doubt = 1e-9 * (steps + r) * math.log(max_distance + m + 2)
+  if math.abs(left - right) > doubt then return left > right end
+  return at_least(power_product(m, steps, exact, r), power_product(max_distance, r, exact, steps))
+end
+
+--- Where bucket exact + r begins, by halving what is left.
+local function first_of(r, exact, steps, max_distance)
+  local low, high = exact, math.max(max_distance, exact)
+  while low < high do
+    local middle = (low + high) // 2
+    if reaches(middle, r, exact, steps, max_distance) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
 end
 
 --- The first distance of each bucket but 0, in one direction.
@@ -50,19 +66,7 @@ function buckets.edges(count, max_distance)
   local steps = count - exact
   local list = {}
   for m = 1, exact do list[#list + 1] = m end
-  for r = 1, steps - 1 do
-    local low, high = exact, math.max(max_distance, exact)
-    while low < high do
-      local middle = (low + high) // 2
-      if reaches(middle, r, exact, steps, max_distance) then
-        high = middle
-      else
-        low = middle + 1
-      end
-    end
-    list[#list + 1] = low
-  end
-  while #list > count - 1 do list[#list] = nil end
+  for r = 1, steps - 1 do list[#list + 1] = first_of(r, exact, steps, max_distance) end
   return list
 end
 

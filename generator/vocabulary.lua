@@ -1,17 +1,19 @@
 --- The words that kernels are written in: what each takes, gives and means.
--- A word works on one vector of `lanes` floats; targets say how a machine does it, and a target that
--- says nothing of a word that is composed here uses the composition. Knows no machine.
+-- A word works on one vector of `lanes` floats; targets say how a machine does it, and a target
+-- that says nothing of a word that is composed here uses the composition. Knows no machine.
 
 local vocabulary = {}
 
---- The words in the order they are printed: {name, result, parameters, meaning}. A word with `counted`
--- is printed once for each literal count n that a text uses, as vec_<name>_<n>.
+--- The words in the order they are printed: {name, result, parameters, meaning}. A word that is
+-- `counted` is printed once for each literal count n that a text uses, as vec_<name>_<n>; one with
+-- a `template` is composed of others.
 vocabulary.words = {
   { "zero", "vec", "void", "all lanes 0" },
   { "splat", "vec", "float a", "all lanes a" },
   { "load", "vec", "const float *p", "lane i is p[i]" },
   { "store", "void", "float *p, vec a", "p[i] is lane i" },
-  { "load", "vec", "const float *p", "lane i is p[i] below n, else 0; reads n floats", counted = true },
+  { "load", "vec", "const float *p", "lane i is p[i] below n, else 0; reads n floats",
+    counted = true },
   { "store", "void", "float *p, vec a", "writes the first n lanes", counted = true },
   { "add", "vec", "vec a, vec b", "a + b" },
   { "sub", "vec", "vec a, vec b", "a - b" },
@@ -25,7 +27,8 @@ vocabulary.words = {
   { "zero_below", "vec", "vec a, vec x, float low", "a, but 0 where x < low (a where x is NaN)" },
   { "less", "vec", "vec a, vec b", "bits all one where a < b, else 0" },
   { "same_bits", "vec", "vec a, int32_t bits", "bits all one where a has these bits, else 0" },
-  { "overflow", "vec", "vec a", "bits all one where a is an infinity or NaN, else 0; no arithmetic" },
+  { "overflow", "vec", "vec a",
+    "bits all one where a is an infinity or NaN, else 0; no arithmetic" },
   { "both", "vec", "vec a, vec b", "the bits set in both" },
   { "either", "vec", "vec a, vec b", "the bits set in one or both" },
   { "without", "vec", "vec a, vec b", "the bits of a that are not set in b" },
@@ -33,7 +36,8 @@ vocabulary.words = {
   { "load_bits", "vec", "const int32_t *p", "lane i has the bits of p[i]" },
   { "store_bits", "void", "int32_t *p, vec a", "p[i] is the bits of lane i" },
   { "load_flags", "vec", "const uint8_t *p", "bits all one where p[i] is not 0, else 0" },
-  { "transpose", "void", "const float *x, ptrdiff_t x_row, float *y", "y[16 j + i] is x[x_row i + j] for i, j < 8" },
+  { "transpose", "void", "const float *x, ptrdiff_t x_row, float *y",
+    "y[16 j + i] is x[x_row i + j] for i, j < 8" },
   { "any", "int", "vec a", "whether a bit is set in any lane" },
   { "sum", "float", "vec a", "the sum of the lanes, halves first" },
   { "top", "float", "vec a", "the largest lane" },
@@ -44,7 +48,12 @@ vocabulary.words = {
   { "tanh", "vec", "vec x", "tanh x, at most 4 ulp; NaN of NaN", template = "words/tanh.c.in" },
 }
 
---- Tables that kernels read, printed where a text names them.
+--- The name of a word in a target's file.
+-- @tparam table word one of vocabulary.words
+-- @treturn string
+function vocabulary.key(word) return word.counted and word[1] .. "_part" or word[1] end
+
+--- Tables that kernels read, printed where a text names them: `value(i)` is element i.
 vocabulary.tables = {
   { name = "minus_infinity", text = "minus infinity, as bits",
     ctype = "int32_t", value = function() return "INT32_MIN | 0x7f800000" end, count = 16 },
