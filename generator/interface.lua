@@ -100,8 +100,8 @@ end
 
 local function field_names(l)
   return {
-    shape_text = fields.shape, matrix_comment = fields.matrix_comment,
-    stride_text = fields.stride_comment,
+    shape_text = fields.shape_text, matrix_text = fields.matrix_text,
+    stride_text = fields.stride_text,
     comment = function(field) return fields.comment(l, field) end,
     declaration = function(field) return fields.declaration(l, field) end,
     check_field = function(field) return checks.of(l, field) end,

@@ -5,19 +5,19 @@ local fields = {}
 --- A shape as C writes it.
 -- @tparam table shape list of integers and names
 -- @treturn string such as `[tokens][768]`
-function fields.shape(shape)
+function fields.shape_text(shape)
   return "[" .. table.concat(shape, "][") .. "]"
 end
 
 --- What stands behind a matrix of the weights: its shape and the usual layouts as initialisers.
 -- @tparam table w a matrix of layer.weights
 -- @treturn string
-function fields.matrix_comment(w)
+function fields.matrix_text(w)
   local outer, inner = w.rows * w.cols, w.heads * w.rows
   local out_in = ("{w, %d, %d, 1}"):format(outer, w.cols)
   local in_out = ("{w, %d, 1, %d}"):format(w.rows, inner)
   if w.role == "wo" then out_in, in_out = in_out, out_in end
-  return ("%s: %s; [in][out]: %s"):format(fields.shape(w.shape), out_in, in_out)
+  return ("%s: %s; [in][out]: %s"):format(fields.shape_text(w.shape), out_in, in_out)
 end
 
 --- The declaration of a field of the call.
@@ -64,7 +64,7 @@ function fields.comment(l, f)
     return type(count) == "table" and COUNTS[name]:format(count.max) or COUNTS[name]
   end
   local meaning = name == "scores" and ", " .. s.return_scores or MEANINGS[name] or ""
-  local text = fields.shape(f.shape) .. meaning
+  local text = fields.shape_text(f.shape) .. meaning
   if not f.optional then return text end
   return text .. "; NULL: " .. (ABSENT[name] or fields.query_input(l))
 end
@@ -78,7 +78,7 @@ function fields.query_input(l) return l.one_input and "x" or "q" end
 -- @tparam table f a field of layer.call
 -- @tparam integer i which of its strides
 -- @treturn string
-function fields.stride_comment(f, i)
+function fields.stride_text(f, i)
   if i == 2 then return "from head to head" end
   if f.strides[2] then return "from row to row" end
   return "from row to row, 0: " .. f.width
