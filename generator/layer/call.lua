@@ -28,7 +28,7 @@ local function inputs_of(s, one_input)
   local q = input("q", "tokens", s.d_q, s.heads, s.p_q, not project.q)
   local k = input("k", fresh, s.d_k, s.kv_heads, s.p_q, not project.k)
   local v = input("v", fresh, s.d_v, s.kv_heads, s.p_v, not project.v)
-  v.optional = s.d_k == s.d_v
+  v.optional = s.d_k == s.d_v and project.k == project.v     -- it is k, with the strides of k
   return { q, k, v }
 end
 

@@ -180,10 +180,35 @@ describe("indent", function()
     assert.equal("{\n  /* a\n   b } } */\n  g;\n}\n", c.indent("{\n/* a\nb } } */\ng;\n}\n"))
   end)
 
+  it("follows none in a comment of several lines, but what stands behind its end", function()
+    assert.equal("{\n  a; /* { (\n   } { \"\n   ) */\n  b;\n}\n",
+      c.indent("{\na; /* { (\n} { \"\n) */\nb;\n}\n"))
+    assert.equal("if (a) /* (\n { */ {\n  b;\n  /* {\n   */ }\nc;\n",
+      c.indent("if (a) /* (\n{ */ {\nb;\n/* {\n*/ }\nc;\n"))
+    assert.equal("#define A /* {\n ( */\nb;\n", c.indent("#define A /* {\n( */\nb;\n"))
+  end)
+
+  it("knows where a string or a character ends", function()
+    for _, text in ipairs({
+      [["\"{"]], [["\\"]], [["{\\\"{"]], [["/* {"]], "'{'", "'\"'", "'\\''", [["'{"]], "'(' + ')'",
+    }) do
+      assert.equal("{\n  f(" .. text .. ");\n  g;\n}\n",
+        c.indent("{\nf(" .. text .. ");\ng;\n}\n"), text)
+    end
+  end)
+
   it("indents what stands in a case and in a parenthesis", function()
     assert.equal("switch (n) {\n  case 1:\n    f();\n    break;\n  default: break;\n}\n",
       c.indent("switch (n) {\ncase 1:\nf();\nbreak;\ndefault: break;\n}\n"))
+    assert.equal("switch (n) {\n  case 1:\n    if (a) {\n      f();\n    }\n    break;\n"
+      .. "  default:\n    g();\n}\n",
+      c.indent("switch (n) {\ncase 1:\nif (a) {\nf();\n}\nbreak;\ndefault:\ng();\n}\n"))
     assert.equal("f(\n    a,\n    b\n    );\n", c.indent("f(\na,\nb\n);\n"))
+  end)
+
+  it("leaves what stands in a linkage at the margin", function()
+    assert.equal("extern \"C\" {\nint f(void);\nenum {\n  A\n};\n}\n",
+      c.indent("extern \"C\" {\nint f(void);\nenum {\nA\n};\n}\n"))
   end)
 
   it("leaves the preprocessor at the margin", function()

@@ -97,6 +97,10 @@ describe("the fields of a call", function()
       mask = { "padding", "boolean", "additive" },
     })))
     assert.equal("v", optional(small({ context = 4 })))
+    -- k and v in different forms have different strides
+    assert.equal("v", optional(small({ project = {}, d = "none" })))
+    assert.equal("", optional(small({ project = { "q", "k" }, d = 12 })))
+    assert.equal("", optional(small({ project = { "q", "v" }, d = 12 })))
     assert.equal("", optional(small({ d = "none", d_q = 8, d_k = 7, d_v = 9 })))
     assert.equal("", optional(small({ residual = true, p_o = 9 })))
     assert.equal("", optional(small({ attention = false, d = "none", p_o = 8, residual = true })))

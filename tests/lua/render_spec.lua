@@ -40,6 +40,14 @@ describe("a template", function()
     assert.equal("a\nb\nc\nd\n5\n", render.source(source, "t", {}))
   end)
 
+  it("goes on in the next line after an @, without the blanks in front", function()
+    assert.equal("int f(int a, int b);\n", render.source("int f(int a, @\n    int b);", "t", {}))
+    assert.equal("a3b\nc\n", render.source("a@\n  ${x}@\n\tb\nc\n", "t", { x = 3 }))
+    assert.equal("a  \nb\n", render.source("a  @\n\nb\n", "t", {}))
+    assert.equal("a@b\n", render.source("a@@\n b\n", "t", {}))
+    assert.equal("a @b\n", render.source("a @\n  @b\n", "t", {}))   -- no line of Lua
+  end)
+
   it("that is empty gives the empty text", function()
     assert.equal("", render.source("@local nothing = 1", "t", {}))
   end)
@@ -120,6 +128,15 @@ describe("a fault of a template", function()
     local complaint = complaint_of("a\nb\n${row + 1\n")
     holds("sample.c.in:3:", complaint)
     holds("unclosed", complaint)
+  end)
+
+  it("is told with its line: one that goes on where no line is", function()
+    holds("sample.c.in:3:", complaint_of("a\nb @\n"))
+  end)
+
+  it("is told with its line: what stands in a line that goes on, and behind it", function()
+    holds("sample.c.in:3:", complaint_of("a\nb @\n${c}\n"))
+    holds("sample.c.in:4:", complaint_of("a\nb @\nc\n${d}\n"))
   end)
 
   it("is told with its line: Lua that is none", function()
