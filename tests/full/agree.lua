@@ -84,8 +84,8 @@ local function weights_text(layer)
     else
       local head, row, col = weight.rows * weight.cols, weight.cols, 1
       if weight.role == "wo" then head, row, col = weight.rows, 1, weight.heads * weight.rows end
-      fields[#fields + 1] = (".%s = { w_%s, %d, %d, %d }"):format(weight.role, weight.role, head, row,
-        col)
+      fields[#fields + 1] = (".%s = { w_%s, %d, %d, %d }"):format(weight.role, weight.role, head,
+        row, col)
     end
   end
   return table.concat(shared, "\n"), #fields > 0 and table.concat(fields, ", ") or ".none = 0"
@@ -95,7 +95,7 @@ end
 local function runs_of(layer)
   local s, runs = layer.spec, {}
   for run = 1, 3 do
-    local function some(most) return run == 1 and most or run == 2 and (most + 1) // 2 or most // 3 end
+    local function some(most) return (most + run - 1) // run end
     local tokens = s.tokens.fixed and s.tokens.max or math.max(1, some(s.tokens.max))
     local context = s.context and (s.context.fixed and s.context.max or some(s.context.max))
     runs[run] = {
@@ -112,8 +112,8 @@ local function inputs_text(layer)
   local lines = {}
   for _, field in ipairs(layer.call) do
     if field.shape and not OUTPUTS[field.field] then
-      local kind = field.ctype:find("uint8_t") and "flags" or field.field == "additive" and "additions"
-        or "floats"
+      local kind = field.ctype:find("uint8_t") and "flags"
+        or field.field == "additive" and "additions" or "floats"
       lines[#lines + 1] = ("  %sin_%s = %s(%d);"):format(field.ctype, field.field, kind,
         elements_of(layer, field))
     end
@@ -121,88 +121,84 @@ local function inputs_text(layer)
   return table.concat(lines, "\n")
 end
 
+--- A text in which the form's names and words stand in place of NAME, UPPER, FORM and others.
+local function filled(text, words)
+  return (text:gsub("%u%u+", words))
+end
+
+local CACHE <const> = [[
+    float *FORM_keys = memory(4 * UPPER_CACHE_FLOATS_KEYS(PLACES));
+    float *FORM_values = memory(4 * UPPER_CACHE_FLOATS_VALUES(PLACES));
+    memcpy(FORM_keys, old_keys, 4 * UPPER_CACHE_FLOATS_KEYS(PLACES));
+    memcpy(FORM_values, old_values, 4 * UPPER_CACHE_FLOATS_VALUES(PLACES));
+    NAME_status FORM_status = UPPER_CAPACITY;
+    for (size_t places = 16; places <= PLACES && FORM_status == UPPER_CAPACITY; places += 16) {
+      FORM_call.cache = (NAME_cache){ FORM_keys, FORM_values, places };
+      FORM_status = NAME_forward(&FORM_layer, &FORM_call, FORM_workspace, UPPER_WORKSPACE_BYTES);
+    }
+]]
+
+local FORWARD <const> = [[
+    NAME_status FORM_status = NAME_forward(&FORM_layer, &FORM_call, FORM_workspace,
+      UPPER_WORKSPACE_BYTES);
+]]
+
+local VERDICT <const> = [[
+    if (FORM_status != UPPER_OK) {
+      printf("NAME: %s\n", NAME_status_text(FORM_status));
+      return 1;
+    }
+]]
+
 --- The C that makes one form's call of a run; form is "tile" or "full".
-local function call_text(layer, name, form, run, masks)
-  local upper, lines, fields = name:upper(), {}, {}
+local function call_text(layer, words, run, masks)
+  local lines, fields = {}, {}
   for _, field in ipairs(layer.call) do
     local key = field.field
     if field.ctype == "size_t" then
       fields[#fields + 1] = (".%s = %d"):format(key, run[key])
     elseif OUTPUTS[key] then
-      lines[#lines + 1] = ("    float *%s_%s = memory(%d);"):format(form, key,
+      lines[#lines + 1] = ("    float *%s_%s = memory(%d);\n"):format(words.FORM, key,
         4 * elements_of(layer, field))
-      fields[#fields + 1] = (".%s = %s_%s"):format(key, form, key)
+      fields[#fields + 1] = (".%s = %s_%s"):format(key, words.FORM, key)
     elseif field.shape and (masks or not field.optional) then
       fields[#fields + 1] = (".%s = in_%s"):format(key, key)
     end
   end
-  local cached = layer.spec.cache
-  lines[#lines + 1] = ("    %s_call %s_call = { %s };"):format(name, form, table.concat(fields, ", "))
-  if cached then
-    lines[#lines + 1] = ("    float *%s_keys = memory(4 * %s_CACHE_FLOATS_KEYS(PLACES));"):format(form, upper)
-    lines[#lines + 1] = ("    float *%s_values = memory(4 * %s_CACHE_FLOATS_VALUES(PLACES));")
-      :format(form, upper)
-    lines[#lines + 1] = ("    memcpy(%s_keys, old_keys, 4 * %s_CACHE_FLOATS_KEYS(PLACES));"):format(form, upper)
-    lines[#lines + 1] = ("    memcpy(%s_values, old_values, 4 * %s_CACHE_FLOATS_VALUES(PLACES));")
-      :format(form, upper)
-  end
-  lines[#lines + 1] = ("    %s_status %s_status = %s_CAPACITY;"):format(name, form, upper)
-  if cached then
-    lines[#lines + 1] = ("    for (size_t places = 16; places <= PLACES && %s_status == %s_CAPACITY;"
-      .. " places += 16) {"):format(form, upper)
-    lines[#lines + 1] = ("      %s_call.cache = (%s_cache){ %s_keys, %s_values, places };"):format(form, name,
-      form, form)
-  else
-    lines[#lines + 1] = "    {"
-  end
-  lines[#lines + 1] = ("      %s_status = %s_forward(&%s_layer, &%s_call, %s_workspace, %s_WORKSPACE_BYTES);")
-    :format(form, name, form, form, form, upper)
-  lines[#lines + 1] = "    }"
-  lines[#lines + 1] = ("    if (%s_status != %s_OK) { printf(\"%s: %%s\\n\", %s_status_text(%s_status)); return 1; }")
-    :format(form, upper, name, name, form)
-  return table.concat(lines, "\n")
+  lines[#lines + 1] = filled("    NAME_call FORM_call = { ", words) .. table.concat(fields, ", ")
+    .. " };\n"
+  lines[#lines + 1] = filled((layer.spec.cache and CACHE or FORWARD) .. VERDICT, words)
+  return table.concat(lines)
 end
 
-local function run_text(layer, names, run, masks)
+local function run_text(layer, forms, run, masks)
   local title = ("%d tokens%s"):format(run.tokens, masks and "" or ", nothing optional")
-  local lines = { "  {" }
-  for _, form in ipairs({ "tile", "full" }) do
-    lines[#lines + 1] = call_text(layer, names[form], form, run, masks)
+  local lines = { "  {\n" }
+  for _, words in ipairs(forms) do lines[#lines + 1] = call_text(layer, words, run, masks) end
+  local function same(what, pointer, bytes)
+    local call = '    same("%s", "%s", tile_%s, full_%s, %s);\n'
+    lines[#lines + 1] = call:format(what, title, pointer, pointer, bytes)
   end
   for _, field in ipairs(layer.call) do
     if OUTPUTS[field.field] then
-      lines[#lines + 1] = ('    same("%s", "%s", tile_%s, full_%s, %d);'):format(field.field, title,
-        field.field, field.field, 4 * elements_of(layer, field))
+      same(field.field, field.field, tostring(4 * elements_of(layer, field)))
     end
   end
   if layer.spec.cache then
-    for _, part in ipairs({ "keys", "values" }) do
-      lines[#lines + 1] = ('    same("%s of the cache", "%s", tile_%s, full_%s, 4 * %s_CACHE_FLOATS_%s(PLACES));')
-        :format(part, title, part, part, names.tile:upper(), part:upper())
-    end
+    local bytes = filled("4 * UPPER_CACHE_FLOATS_", forms[1])
+    same("keys of the cache", "keys", bytes .. "KEYS(PLACES)")
+    same("values of the cache", "values", bytes .. "VALUES(PLACES)")
   end
-  lines[#lines + 1] = "  }"
-  return table.concat(lines, "\n")
+  lines[#lines + 1] = "  }\n"
+  return table.concat(lines)
 end
 
---- Writes the program.
--- @tparam table layer the layer (either form: both have the same interface)
--- @tparam table names { tile = name, full = name } that both were emitted under
--- @string target the target that both are opened for; exit 77 where the machine lacks it
--- @treturn string C
-function agree.program(layer, names, target)
-  local weights, fields = weights_text(layer)
-  local lines = { '#include "' .. names.tile .. '.h"', '#include "' .. names.full .. '.h"', PRELUDE }
-  lines[#lines + 1] = ("enum { PLACES = %d };\n\nint main(void)\n{"):format(MOST_PLACES)
-  lines[#lines + 1] = weights
-  lines[#lines + 1] = inputs_text(layer)
-  if layer.spec.cache then
-    local upper = names.tile:upper()
-    lines[#lines + 1] = ("  float *old_keys = floats(%s_CACHE_FLOATS_KEYS(PLACES));"):format(upper)
-    lines[#lines + 1] = ("  float *old_values = floats(%s_CACHE_FLOATS_VALUES(PLACES));"):format(upper)
-  end
-  for _, form in ipairs({ "tile", "full" }) do
-    local text = [[
+local OLD_CACHE <const> = [[
+  float *old_keys = floats(UPPER_CACHE_FLOATS_KEYS(PLACES));
+  float *old_values = floats(UPPER_CACHE_FLOATS_VALUES(PLACES));
+]]
+
+local OPENING <const> = [[
   const NAME_weights FORM_weights = { FIELDS };
   void *FORM_packed = memory(UPPER_PACKED_BYTES), *FORM_workspace = memory(UPPER_WORKSPACE_BYTES);
   NAME_layer FORM_layer;
@@ -213,15 +209,32 @@ function agree.program(layer, names, target)
     default: return 2;
   }
 ]]
-    lines[#lines + 1] = (text:gsub("NAME", names[form]):gsub("UPPER", names[form]:upper())
-      :gsub("FORM", form):gsub("FIELDS", fields):gsub("MACHINE", target:upper()))
+
+--- Writes the program.
+-- @tparam table layer the layer (either form: both have the same interface)
+-- @tparam table names { tile = name, full = name } that both were emitted under
+-- @string target the target that both are opened for; exit 77 where the machine lacks it
+-- @treturn string C
+function agree.program(layer, names, target)
+  local weights, fields = weights_text(layer)
+  local forms = {}
+  for i, form in ipairs({ "tile", "full" }) do
+    forms[i] = {
+      FORM = form, NAME = names[form], UPPER = names[form]:upper(), FIELDS = fields,
+      MACHINE = target:upper(),
+    }
   end
+  local lines = { ('#include "%s.h"\n#include "%s.h"\n'):format(names.tile, names.full), PRELUDE }
+  lines[#lines + 1] = ("enum { PLACES = %d };\n\nint main(void)\n{\n"):format(MOST_PLACES)
+  lines[#lines + 1] = weights .. "\n" .. inputs_text(layer) .. "\n"
+  if layer.spec.cache then lines[#lines + 1] = filled(OLD_CACHE, forms[1]) end
+  for _, words in ipairs(forms) do lines[#lines + 1] = filled(OPENING, words) end
   for _, run in ipairs(runs_of(layer)) do
-    lines[#lines + 1] = run_text(layer, names, run, true)
-    lines[#lines + 1] = run_text(layer, names, run, false)
+    lines[#lines + 1] = run_text(layer, forms, run, true)
+    lines[#lines + 1] = run_text(layer, forms, run, false)
   end
   lines[#lines + 1] = "  return failed;\n}\n"
-  return table.concat(lines, "\n")
+  return table.concat(lines)
 end
 
 return agree

@@ -1,6 +1,6 @@
 --- Proves from the machine code of x86-64 objects that they hold no loop: the branch graph has no
--- cycle, no function reaches itself by calls, and nothing that loops in one instruction or elsewhere
--- is used. As a program: lua5.4 tests/full/branches.lua [--c-library] OBJECT...
+-- cycle, no function reaches itself by calls, and nothing that loops in one instruction or
+-- elsewhere is used. As a program: lua5.4 tests/full/branches.lua [--c-library] OBJECT...
 -- prints each finding and exits 1 for any; with --c-library, calls of libc's memcpy are no finding.
 --
 -- The graph is that of instructions, over all functions of an object, so that a jump from one
@@ -41,7 +41,8 @@ local function parse(lines)
       local operands = table.concat(words, " ", first + 1)
       local target = operands:match("^(%x+) <") or operands:match("^(%x+)$")
       code[#code + 1] = {
-        at = section .. ":" .. tonumber(at, 16), mnemonic = words[first], operands = operands, fn = fn,
+        at = section .. ":" .. tonumber(at, 16), fn = fn, mnemonic = words[first],
+        operands = operands,
         target = target and section .. ":" .. tonumber(target, 16), place = fn .. ", " .. at,
       }
     end
@@ -175,7 +176,11 @@ end
 if arg and arg[0] and arg[0]:find("branches%.lua$") then
   local objects, allowed = {}, nil
   for _, argument in ipairs(arg) do
-    if argument == "--c-library" then allowed = LOOPS_ELSEWHERE else objects[#objects + 1] = argument end
+    if argument == "--c-library" then
+      allowed = LOOPS_ELSEWHERE
+    else
+      objects[#objects + 1] = argument
+    end
   end
   local findings, instructions = branches.of(objects, allowed)
   for _, finding in ipairs(findings) do print(finding) end
