@@ -57,7 +57,7 @@ describe("the cost of a tile", function()
 end)
 
 describe("the tile of a projection", function()
-  it("has eight sums at least wherever rows and columns allow it, on every target with FMA", function()
+  it("has eight sums at least where rows and columns allow it", function()
     for _, name in ipairs({ "avx2", "avx512" }) do
       for _, d in ipairs({ 64, 128, 384, 768, 1024 }) do
         local p = plan_of({ heads = d // 32, p_v = 32, d = d, tokens = { max = 512 } }, name)
@@ -73,7 +73,8 @@ describe("the tile of a projection", function()
   it("leaves no tail of one or two rows for a fixed count", function()
     for _, name in ipairs({ "avx2", "avx512" }) do
       for tokens = 3, 40 do
-        local t = plan_of({ heads = 4, p_v = 32, d = 128, tokens = tokens, unroll = "tile" }, name).q
+        local raw = { heads = 4, p_v = 32, d = 128, tokens = tokens, unroll = "tile" }
+        local t = plan_of(raw, name).q
         local last = tokens
         if tokens >= 2 * t.rows then last = tokens % t.rows + t.rows end
         local tail = last > t.rows and last // 2 or last
