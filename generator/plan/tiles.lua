@@ -10,7 +10,7 @@ local FEW <const>, SOME <const> = 1, 8
 
 --- Losses this near each other are the same: then the shorter text is taken. For a lone row, where
 -- memory may bind, measurements scatter more.
-local ALIKE <const>, ALIKE_ALONE <const> = 0.004, 0.03
+local ALIKE <const>, ALIKE_ALONE <const> = 0.006, 0.03
 
 --- Panels of keys or values that a tile of attention holds at the most.
 local MOST_PANELS <const> = 4
