@@ -33,8 +33,10 @@ extern "C" {
  * 0..512 tokens, self-attention
  * masks: padding; a key is kept where all keep it */
 
-#define BERT_BASE_FORMAT 1 /* this interface and the packed form */
-#define BERT_BASE_SPEC 0xb877b36du /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define BERT_BASE_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define BERT_BASE_SPEC 0xb877b36du
 enum {
   BERT_BASE_HEADS = 12,
   BERT_BASE_D = 768,
@@ -43,10 +45,14 @@ enum {
   BERT_BASE_P_O = 768,
   BERT_BASE_TOKENS_MAX = 512
 };
-#define BERT_BASE_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define BERT_BASE_PACKED_BYTES ((size_t)9455680u) /* one form for every target */
-#define BERT_BASE_WORKSPACE_BYTES ((size_t)11037696u) /* of a call with the largest counts */
-#define BERT_BASE_SCRATCH_BYTES ((size_t)27648u) /* for each worker of bert_base_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define BERT_BASE_ALIGN 64
+/* One form for every target. */
+#define BERT_BASE_PACKED_BYTES ((size_t)9455680u)
+/* Of a call with the largest counts. */
+#define BERT_BASE_WORKSPACE_BYTES ((size_t)11028480u)
+/* For each worker of bert_base_attend. */
+#define BERT_BASE_SCRATCH_BYTES ((size_t)18432u)
 
 typedef enum {
   BERT_BASE_OK = 0, /* done */
@@ -98,8 +104,8 @@ typedef struct {
 } bert_base_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: BERT_BASE_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: BERT_BASE_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 bert_base_status bert_base_pack(const bert_base_weights *weights, void *packed, size_t bytes);
 
 /* ---- The layer ---- */

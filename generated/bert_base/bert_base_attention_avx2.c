@@ -14,8 +14,9 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,455,680 bytes of packed
  *           weights; 201,326,592 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 64
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -824,8 +825,9 @@ ON_TARGET void bert_base_attend_avx2(const bert_base_call *call, const bert_base
 {
   (void)packed;
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 6) {
-      const size_t positions = to - row < 6 ? to - row : 6;
+    for (size_t row = from, positions; row < to; row += positions) {
+      const size_t left = to - row, tiles = (left + 5) / 6;
+      positions = (left + tiles - 1) / tiles;
       attend_tile(call, rooms, scratch, head, row, positions);
     }
   }

@@ -14,8 +14,9 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,455,680 bytes of packed
  *           weights; 201,326,592 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 64
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -78,6 +79,43 @@ ON_TARGET static inline void vec_transpose(const float *x, ptrdiff_t x_row, floa
   _mm256_storeu_ps(y + 80, _mm256_permute2f128_ps(c1, c5, 0x31));
   _mm256_storeu_ps(y + 96, _mm256_permute2f128_ps(c2, c6, 0x31));
   _mm256_storeu_ps(y + 112, _mm256_permute2f128_ps(c3, c7, 0x31));
+}
+
+/* 1 x 64 sums over k = 0..767. */
+ON_TARGET static void project_k768_scaled_1x64(const float *x, const float *w, const float *b,
+    float scale, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 8);
+  vec c_0_2 = vec_load(b + 16);
+  vec c_0_3 = vec_load(b + 24);
+  vec c_0_4 = vec_load(b + 32);
+  vec c_0_5 = vec_load(b + 40);
+  vec c_0_6 = vec_load(b + 48);
+  vec c_0_7 = vec_load(b + 56);
+  for (size_t k = 0; k < 768; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_2 = vec_load(w + k * 16 + 12288);
+    const vec w_3 = vec_load(w + k * 16 + 12296);
+    const vec w_4 = vec_load(w + k * 16 + 24576);
+    const vec w_5 = vec_load(w + k * 16 + 24584);
+    const vec w_6 = vec_load(w + k * 16 + 36864);
+    const vec w_7 = vec_load(w + k * 16 + 36872);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
+        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
+        w_7, c_0_7);
+  }
+  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
+  vec_store(y + 8, vec_mul(c_0_1, vec_splat(scale)));
+  vec_store(y + 16, vec_mul(c_0_2, vec_splat(scale)));
+  vec_store(y + 24, vec_mul(c_0_3, vec_splat(scale)));
+  vec_store(y + 32, vec_mul(c_0_4, vec_splat(scale)));
+  vec_store(y + 40, vec_mul(c_0_5, vec_splat(scale)));
+  vec_store(y + 48, vec_mul(c_0_6, vec_splat(scale)));
+  vec_store(y + 56, vec_mul(c_0_7, vec_splat(scale)));
 }
 
 /* 6 x 16 sums over k = 0..767. */
@@ -239,6 +277,42 @@ ON_TARGET static void project_k768_scaled_1x16(const float *x, const float *w, c
   }
   vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
   vec_store(y + 8, vec_mul(c_0_1, vec_splat(scale)));
+}
+
+/* 1 x 64 sums over k = 0..767. */
+ON_TARGET static void project_k768_1x64(const float *x, const float *w, const float *b, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 8);
+  vec c_0_2 = vec_load(b + 16);
+  vec c_0_3 = vec_load(b + 24);
+  vec c_0_4 = vec_load(b + 32);
+  vec c_0_5 = vec_load(b + 40);
+  vec c_0_6 = vec_load(b + 48);
+  vec c_0_7 = vec_load(b + 56);
+  for (size_t k = 0; k < 768; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_2 = vec_load(w + k * 16 + 12288);
+    const vec w_3 = vec_load(w + k * 16 + 12296);
+    const vec w_4 = vec_load(w + k * 16 + 24576);
+    const vec w_5 = vec_load(w + k * 16 + 24584);
+    const vec w_6 = vec_load(w + k * 16 + 36864);
+    const vec w_7 = vec_load(w + k * 16 + 36872);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
+        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
+        w_7, c_0_7);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 8, c_0_1);
+  vec_store(y + 16, c_0_2);
+  vec_store(y + 24, c_0_3);
+  vec_store(y + 32, c_0_4);
+  vec_store(y + 40, c_0_5);
+  vec_store(y + 48, c_0_6);
+  vec_store(y + 56, c_0_7);
 }
 
 /* 6 x 16 sums over k = 0..767. */
@@ -451,39 +525,83 @@ ON_TARGET static void place_value(const bert_base_rooms *rooms, size_t row)
 ON_TARGET void bert_base_project_q_avx2(const bert_base_call *call, const bert_base_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 84) {
-    const size_t end = to - block < 84 ? to : block + 84;
-    for (size_t panel = 0; panel < 48; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 48; panel += 4) {
       const float *w = packed + panel * 12288 + 16;
       const float *b = packed + panel * 16 + 2359312;
       float *y = rooms->q + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k768_scaled_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-            0.18033688f, y + row * 768, 768);
-      }
-      switch (end - row) {
-        case 5:
-          project_k768_scaled_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+      project_k768_scaled_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, 0.18033688f,
+          y + from * 768);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 84) {
+      const size_t end = to - block < 84 ? to : block + 84;
+      for (size_t panel = 0; panel < 48; panel += 1) {
+        const float *w = packed + panel * 12288 + 16;
+        const float *b = packed + panel * 16 + 2359312;
+        float *y = rooms->q + panel * 16;
+        size_t row = block;
+        for (; row + 12 <= end; row += 6) {
+          project_k768_scaled_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               0.18033688f, y + row * 768, 768);
-          break;
-        case 4:
-          project_k768_scaled_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              0.18033688f, y + row * 768, 768);
-          break;
-        case 3:
-          project_k768_scaled_3x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              0.18033688f, y + row * 768, 768);
-          break;
-        case 2:
-          project_k768_scaled_2x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              0.18033688f, y + row * 768, 768);
-          break;
-        case 1:
-          project_k768_scaled_1x16(call->x + (ptrdiff_t)row * call->x_row, w, b, 0.18033688f,
-              y + row * 768);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 11:
+            project_k768_scaled_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            project_k768_scaled_5x16(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row,
+                w, b, 0.18033688f, y + (row + 6) * 768, 768);
+            break;
+          case 10:
+            project_k768_scaled_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            project_k768_scaled_5x16(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row,
+                w, b, 0.18033688f, y + (row + 5) * 768, 768);
+            break;
+          case 9:
+            project_k768_scaled_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            project_k768_scaled_4x16(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row,
+                w, b, 0.18033688f, y + (row + 5) * 768, 768);
+            break;
+          case 8:
+            project_k768_scaled_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            project_k768_scaled_4x16(call->x + ((ptrdiff_t)(row + 4)) * call->x_row, call->x_row,
+                w, b, 0.18033688f, y + (row + 4) * 768, 768);
+            break;
+          case 7:
+            project_k768_scaled_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            project_k768_scaled_3x16(call->x + ((ptrdiff_t)(row + 4)) * call->x_row, call->x_row,
+                w, b, 0.18033688f, y + (row + 4) * 768, 768);
+            break;
+          case 6:
+            project_k768_scaled_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            break;
+          case 5:
+            project_k768_scaled_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            break;
+          case 4:
+            project_k768_scaled_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            break;
+          case 3:
+            project_k768_scaled_3x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            break;
+          case 2:
+            project_k768_scaled_2x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                0.18033688f, y + row * 768, 768);
+            break;
+          case 1:
+            project_k768_scaled_1x16(call->x + (ptrdiff_t)row * call->x_row, w, b, 0.18033688f,
+                y + row * 768);
+            break;
+          default: break;
+        }
       }
     }
   }
@@ -492,73 +610,159 @@ ON_TARGET void bert_base_project_q_avx2(const bert_base_call *call, const bert_b
 ON_TARGET void bert_base_project_kv_avx2(const bert_base_call *call, const bert_base_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 84) {
-    const size_t end = to - block < 84 ? to : block + 84;
-    for (size_t panel = 0; panel < 48; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 48; panel += 4) {
       const float *w = packed + panel * 12288 + 589840;
       const float *b = packed + panel * 16 + 2360080;
       float *y = rooms->k_rows + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-            y + row * 768, 768);
-      }
-      switch (end - row) {
-        case 5:
-          project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+      project_k768_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 84) {
+      const size_t end = to - block < 84 ? to : block + 84;
+      for (size_t panel = 0; panel < 48; panel += 1) {
+        const float *w = packed + panel * 12288 + 589840;
+        const float *b = packed + panel * 16 + 2360080;
+        float *y = rooms->k_rows + panel * 16;
+        size_t row = block;
+        for (; row + 12 <= end; row += 6) {
+          project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               y + row * 768, 768);
-          break;
-        case 4:
-          project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              y + row * 768, 768);
-          break;
-        case 3:
-          project_k768_3x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              y + row * 768, 768);
-          break;
-        case 2:
-          project_k768_2x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              y + row * 768, 768);
-          break;
-        case 1:
-          project_k768_1x16(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 11:
+            project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_5x16(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+                y + (row + 6) * 768, 768);
+            break;
+          case 10:
+            project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_5x16(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+                y + (row + 5) * 768, 768);
+            break;
+          case 9:
+            project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_4x16(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+                y + (row + 5) * 768, 768);
+            break;
+          case 8:
+            project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_4x16(call->x + ((ptrdiff_t)(row + 4)) * call->x_row, call->x_row, w, b,
+                y + (row + 4) * 768, 768);
+            break;
+          case 7:
+            project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_3x16(call->x + ((ptrdiff_t)(row + 4)) * call->x_row, call->x_row, w, b,
+                y + (row + 4) * 768, 768);
+            break;
+          case 6:
+            project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 5:
+            project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 4:
+            project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 3:
+            project_k768_3x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 2:
+            project_k768_2x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 1:
+            project_k768_1x16(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
+            break;
+          default: break;
+        }
       }
     }
   }
-  for (size_t block = from; block < to; block += 84) {
-    const size_t end = to - block < 84 ? to : block + 84;
-    for (size_t panel = 0; panel < 48; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 48; panel += 4) {
       const float *w = packed + panel * 12288 + 1179664;
       const float *b = packed + panel * 16 + 2360848;
       float *y = rooms->v_rows + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-            y + row * 768, 768);
-      }
-      switch (end - row) {
-        case 5:
-          project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+      project_k768_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 84) {
+      const size_t end = to - block < 84 ? to : block + 84;
+      for (size_t panel = 0; panel < 48; panel += 1) {
+        const float *w = packed + panel * 12288 + 1179664;
+        const float *b = packed + panel * 16 + 2360848;
+        float *y = rooms->v_rows + panel * 16;
+        size_t row = block;
+        for (; row + 12 <= end; row += 6) {
+          project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               y + row * 768, 768);
-          break;
-        case 4:
-          project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              y + row * 768, 768);
-          break;
-        case 3:
-          project_k768_3x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              y + row * 768, 768);
-          break;
-        case 2:
-          project_k768_2x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-              y + row * 768, 768);
-          break;
-        case 1:
-          project_k768_1x16(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 11:
+            project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_5x16(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+                y + (row + 6) * 768, 768);
+            break;
+          case 10:
+            project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_5x16(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+                y + (row + 5) * 768, 768);
+            break;
+          case 9:
+            project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_4x16(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+                y + (row + 5) * 768, 768);
+            break;
+          case 8:
+            project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_4x16(call->x + ((ptrdiff_t)(row + 4)) * call->x_row, call->x_row, w, b,
+                y + (row + 4) * 768, 768);
+            break;
+          case 7:
+            project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            project_k768_3x16(call->x + ((ptrdiff_t)(row + 4)) * call->x_row, call->x_row, w, b,
+                y + (row + 4) * 768, 768);
+            break;
+          case 6:
+            project_k768_6x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 5:
+            project_k768_5x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 4:
+            project_k768_4x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 3:
+            project_k768_3x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 2:
+            project_k768_2x16(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+                y + row * 768, 768);
+            break;
+          case 1:
+            project_k768_1x16(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
+            break;
+          default: break;
+        }
       }
     }
   }

@@ -32,8 +32,10 @@ extern "C" {
  * 0..512 tokens, self-attention
  * masks: padding; a key is kept where all keep it */
 
-#define BERT_SELF_ATTENTION_FORMAT 1 /* this interface and the packed form */
-#define BERT_SELF_ATTENTION_SPEC 0xb16001cfu /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define BERT_SELF_ATTENTION_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define BERT_SELF_ATTENTION_SPEC 0xb16001cfu
 enum {
   BERT_SELF_ATTENTION_HEADS = 12,
   BERT_SELF_ATTENTION_D = 768,
@@ -42,10 +44,14 @@ enum {
   BERT_SELF_ATTENTION_P_O = 768,
   BERT_SELF_ATTENTION_TOKENS_MAX = 512
 };
-#define BERT_SELF_ATTENTION_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define BERT_SELF_ATTENTION_PACKED_BYTES ((size_t)7087168u) /* one form for every target */
-#define BERT_SELF_ATTENTION_WORKSPACE_BYTES ((size_t)9451008u) /* of a call with the largest counts */
-#define BERT_SELF_ATTENTION_SCRATCH_BYTES ((size_t)13824u) /* for each worker of bert_self_attention_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define BERT_SELF_ATTENTION_ALIGN 64
+/* One form for every target. */
+#define BERT_SELF_ATTENTION_PACKED_BYTES ((size_t)7087168u)
+/* Of a call with the largest counts. */
+#define BERT_SELF_ATTENTION_WORKSPACE_BYTES ((size_t)9448704u)
+/* For each worker of bert_self_attention_attend. */
+#define BERT_SELF_ATTENTION_SCRATCH_BYTES ((size_t)11520u)
 
 typedef enum {
   BERT_SELF_ATTENTION_OK = 0, /* done */
@@ -91,8 +97,8 @@ typedef struct {
 } bert_self_attention_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: BERT_SELF_ATTENTION_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: BERT_SELF_ATTENTION_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 bert_self_attention_status bert_self_attention_pack(const bert_self_attention_weights *weights,
     void *packed, size_t bytes);
 

@@ -13,8 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,308,622,848 multiply-adds, 7,087,168 bytes of packed
  *           weights; 81,788,928 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), blocks of 256 keys
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 5 queries x 16 keys (tiles), blocks of 256 keys
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */

@@ -31,8 +31,10 @@ extern "C" {
 /* bert_self_output: y[t] = LayerNorm(residual[t] + W_o o[t] + b_o)
  * 0..512 tokens */
 
-#define BERT_SELF_OUTPUT_FORMAT 1 /* this interface and the packed form */
-#define BERT_SELF_OUTPUT_SPEC 0x139bd429u /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define BERT_SELF_OUTPUT_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define BERT_SELF_OUTPUT_SPEC 0x139bd429u
 enum {
   BERT_SELF_OUTPUT_HEADS = 12,
   BERT_SELF_OUTPUT_D = 768,
@@ -40,9 +42,12 @@ enum {
   BERT_SELF_OUTPUT_P_O = 768,
   BERT_SELF_OUTPUT_TOKENS_MAX = 512
 };
-#define BERT_SELF_OUTPUT_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define BERT_SELF_OUTPUT_PACKED_BYTES ((size_t)2368576u) /* one form for every target */
-#define BERT_SELF_OUTPUT_WORKSPACE_BYTES ((size_t)1572864u) /* of a call with the largest counts */
+/* Bytes; of packed weights, workspace and scratch. */
+#define BERT_SELF_OUTPUT_ALIGN 64
+/* One form for every target. */
+#define BERT_SELF_OUTPUT_PACKED_BYTES ((size_t)2368576u)
+/* Of a call with the largest counts. */
+#define BERT_SELF_OUTPUT_WORKSPACE_BYTES ((size_t)1572864u)
 
 typedef enum {
   BERT_SELF_OUTPUT_OK = 0, /* done */
@@ -86,8 +91,8 @@ typedef struct {
 } bert_self_output_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: BERT_SELF_OUTPUT_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: BERT_SELF_OUTPUT_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 bert_self_output_status bert_self_output_pack(const bert_self_output_weights *weights,
     void *packed, size_t bytes);
 

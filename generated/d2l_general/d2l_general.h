@@ -31,8 +31,10 @@ extern "C" {
  * h_i = softmax(0.4472136 q_i K_i) V_i, 3 heads, p_q = 5, p_v = 7
  * 0..16 tokens, 0..24 context */
 
-#define D2L_GENERAL_FORMAT 1 /* this interface and the packed form */
-#define D2L_GENERAL_SPEC 0x1b228a72u /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define D2L_GENERAL_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define D2L_GENERAL_SPEC 0x1b228a72u
 enum {
   D2L_GENERAL_HEADS = 3,
   D2L_GENERAL_D_Q = 10,
@@ -44,10 +46,14 @@ enum {
   D2L_GENERAL_TOKENS_MAX = 16,
   D2L_GENERAL_CONTEXT_MAX = 24
 };
-#define D2L_GENERAL_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define D2L_GENERAL_PACKED_BYTES ((size_t)5248u) /* one form for every target */
-#define D2L_GENERAL_WORKSPACE_BYTES ((size_t)12480u) /* of a call with the largest counts */
-#define D2L_GENERAL_SCRATCH_BYTES ((size_t)1536u) /* for each worker of d2l_general_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define D2L_GENERAL_ALIGN 64
+/* One form for every target. */
+#define D2L_GENERAL_PACKED_BYTES ((size_t)5248u)
+/* Of a call with the largest counts. */
+#define D2L_GENERAL_WORKSPACE_BYTES ((size_t)12224u)
+/* For each worker of d2l_general_attend. */
+#define D2L_GENERAL_SCRATCH_BYTES ((size_t)1280u)
 
 typedef enum {
   D2L_GENERAL_OK = 0, /* done */
@@ -91,8 +97,8 @@ typedef struct {
 } d2l_general_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: D2L_GENERAL_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: D2L_GENERAL_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 d2l_general_status d2l_general_pack(const d2l_general_weights *weights, void *packed,
     size_t bytes);
 

@@ -13,8 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 16 tokens and 24 keys: 34,032 multiply-adds, 5,248 bytes of packed
  *           weights; 3,328 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), one block of 32 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 (tiles), k 5 x 16 (tiles), v 5 x 16 or 1 x 32 (tiles), attention 5 queries
+ *           x 16 keys (tiles), one block of 32 keys, o 5 x 16 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -242,8 +242,8 @@ static inline float vec_top(vec a)
 static inline vec vec_exp2(vec x)
 {
   /* 2^x = 2^n * 2^r, n = round(x),
-     |r| <= 1/2. The polynomial is the minimax one of degree 6 with 1 */
-  /* at 0. n has a bound, so that 2^n is normal; what is below it ends as 0, NaN as NaN. */
+     |r| <= 1/2. The polynomial is the minimax one of degree 6 with */
+  /* 1 at 0. n has a bound for 2^n to be normal; what is below it ends as 0. */
   const vec n = vec_round(vec_max(x, vec_splat(-126.0f)));
   const vec r = vec_sub(x, n);
   vec e = vec_splat(1.53225483e-4f);
@@ -300,29 +300,6 @@ static void soften_kept(size_t first, size_t stop, float *scores, float *top, fl
   }
   *total = vec_sum(sum);
   *top = largest;
-}
-
-/* Scores of 6 queries and 16 keys. */
-static void scores_6x16(const float *q, const float *k, float *scores)
-{
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t p = 0; p < 5; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(q[p + 16]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 32]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 48]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(q[p + 64]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(q[p + 80]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec_store(scores, c_0_0);
-  vec_store(scores + 32, c_1_0);
-  vec_store(scores + 64, c_2_0);
-  vec_store(scores + 96, c_3_0);
-  vec_store(scores + 128, c_4_0);
-  vec_store(scores + 160, c_5_0);
 }
 
 /* Scores of 5 queries and 16 keys. */
@@ -410,9 +387,6 @@ static void scores_1x16(const float *q, const float *k, float *scores)
 static void scores_16(size_t positions, const float *q, const float *k, float *scores)
 {
   switch (positions) {
-    case 6:
-      scores_6x16(q, k, scores);
-      break;
     case 5:
       scores_5x16(q, k, scores);
       break;
@@ -430,30 +404,6 @@ static void scores_16(size_t positions, const float *q, const float *k, float *s
       break;
     default: break;
   }
-}
-
-/* Weights of 6 rows times values, 7 columns. */
-static void mix_6x16_last7(const float *scores, const float *values, size_t first, size_t stop,
-    const float *share, float *out)
-{
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load_7(values + key * 7);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(scores[key + 32]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(scores[key + 64]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(scores[key + 96]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(scores[key + 128]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(scores[key + 160]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec_store_7(out, vec_mul(c_0_0, vec_splat(share[0])));
-  vec_store_7(out + 21, vec_mul(c_1_0, vec_splat(share[1])));
-  vec_store_7(out + 42, vec_mul(c_2_0, vec_splat(share[2])));
-  vec_store_7(out + 63, vec_mul(c_3_0, vec_splat(share[3])));
-  vec_store_7(out + 84, vec_mul(c_4_0, vec_splat(share[4])));
-  vec_store_7(out + 105, vec_mul(c_5_0, vec_splat(share[5])));
 }
 
 /* Weights of 5 rows times values, 7 columns. */
@@ -547,9 +497,6 @@ static void mix_7(size_t positions, const float *scores, const float *values, si
     size_t stop, const float *share, float *out)
 {
   switch (positions) {
-    case 6:
-      mix_6x16_last7(scores, values, first, stop, share, out);
-      break;
     case 5:
       mix_5x16_last7(scores, values, first, stop, share, out);
       break;
@@ -578,13 +525,13 @@ static void attend_tile(const d2l_general_rooms *rooms, float *scratch, size_t h
   const float *values = rooms->values + head * rooms->positions * 7;
   float *out = rooms->heads + row * 21 + head * 7;
   float *scores = scratch;
-  float top[6], total[6], share[6];
+  float top[5], total[5], share[5];
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }
   {
     /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
-    size_t first = 0, stop = rooms->live - 0 < 32 ? rooms->live - 0 : 32;
+    const size_t first = 0, stop = rooms->live < 32 ? rooms->live : 32;
     const size_t last = (stop + 15) / 16 * 16;
     if (first < stop) {
       for (size_t key = first; key < last; key += 16) {
@@ -609,8 +556,9 @@ void d2l_general_attend_portable(const d2l_general_call *call, const d2l_general
 {
   (void)call; (void)packed;
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 6) {
-      const size_t positions = to - row < 6 ? to - row : 6;
+    for (size_t row = from, positions; row < to; row += positions) {
+      const size_t left = to - row, tiles = (left + 4) / 5;
+      positions = (left + tiles - 1) / tiles;
       attend_tile(rooms, scratch, head, row, positions);
     }
   }

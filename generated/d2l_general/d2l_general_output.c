@@ -13,8 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 16 tokens and 24 keys: 34,032 multiply-adds, 5,248 bytes of packed
  *           weights; 3,328 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), one block of 32 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 (tiles), k 5 x 16 (tiles), v 5 x 16 or 1 x 32 (tiles), attention 5 queries
+ *           x 16 keys (tiles), one block of 32 keys, o 5 x 16 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -104,35 +104,6 @@ static inline void vec_store_11(float *p, vec a)
 static inline vec vec_fma(vec a, vec b, vec c)
 {
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i] + c.at[i];) return r;
-}
-
-/* 6 x 16 sums over k = 0..20. */
-static void project_k21_no_bias_6x16_last11(const float *x, ptrdiff_t x_row, const float *w,
-    float *y, ptrdiff_t y_row)
-{
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t k = 0; k < 21; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec_store_11(y, c_0_0);
-  vec_store_11(y_1, c_1_0);
-  vec_store_11(y_2, c_2_0);
-  vec_store_11(y_3, c_3_0);
-  vec_store_11(y_4, c_4_0);
-  vec_store_11(y_5, c_5_0);
 }
 
 /* 5 x 16 sums over k = 0..20. */
@@ -237,11 +208,35 @@ void d2l_general_output_portable(const d2l_general_call *call, const d2l_general
     const float *w = packed + 976;
     float *y = call->y;
     size_t row = from;
-    for (; row + 6 <= to; row += 6) {
-      project_k21_no_bias_6x16_last11(rooms->heads + row * 21, 21, w,
+    for (; row + 10 <= to; row += 5) {
+      project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
           y + (ptrdiff_t)row * call->y_row, call->y_row);
     }
     switch (to - row) {
+      case 9:
+        project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
+            y + (ptrdiff_t)row * call->y_row, call->y_row);
+        project_k21_no_bias_4x16_last11(rooms->heads + (row + 5) * 21, 21, w,
+            y + ((ptrdiff_t)(row + 5)) * call->y_row, call->y_row);
+        break;
+      case 8:
+        project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
+            y + (ptrdiff_t)row * call->y_row, call->y_row);
+        project_k21_no_bias_4x16_last11(rooms->heads + (row + 4) * 21, 21, w,
+            y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+        break;
+      case 7:
+        project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
+            y + (ptrdiff_t)row * call->y_row, call->y_row);
+        project_k21_no_bias_3x16_last11(rooms->heads + (row + 4) * 21, 21, w,
+            y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+        break;
+      case 6:
+        project_k21_no_bias_3x16_last11(rooms->heads + row * 21, 21, w,
+            y + (ptrdiff_t)row * call->y_row, call->y_row);
+        project_k21_no_bias_3x16_last11(rooms->heads + (row + 3) * 21, 21, w,
+            y + ((ptrdiff_t)(row + 3)) * call->y_row, call->y_row);
+        break;
       case 5:
         project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
             y + (ptrdiff_t)row * call->y_row, call->y_row);

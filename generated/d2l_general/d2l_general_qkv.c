@@ -13,8 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 16 tokens and 24 keys: 34,032 multiply-adds, 5,248 bytes of packed
  *           weights; 3,328 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), one block of 32 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 (tiles), k 5 x 16 (tiles), v 5 x 16 or 1 x 32 (tiles), attention 5 queries
+ *           x 16 keys (tiles), one block of 32 keys, o 5 x 16 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -129,35 +129,6 @@ static inline vec vec_fma(vec a, vec b, vec c)
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i] + c.at[i];) return r;
 }
 
-/* 6 x 16 sums over k = 0..9. */
-static void project_k10_no_bias_scaled_6x16(const float *x, ptrdiff_t x_row, const float *w,
-    float scale, float *y, ptrdiff_t y_row)
-{
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t k = 0; k < 10; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y_1, vec_mul(c_1_0, vec_splat(scale)));
-  vec_store(y_2, vec_mul(c_2_0, vec_splat(scale)));
-  vec_store(y_3, vec_mul(c_3_0, vec_splat(scale)));
-  vec_store(y_4, vec_mul(c_4_0, vec_splat(scale)));
-  vec_store(y_5, vec_mul(c_5_0, vec_splat(scale)));
-}
-
 /* 5 x 16 sums over k = 0..9. */
 static void project_k10_no_bias_scaled_5x16(const float *x, ptrdiff_t x_row, const float *w,
     float scale, float *y, ptrdiff_t y_row)
@@ -251,35 +222,6 @@ static void project_k10_no_bias_scaled_1x16(const float *x, const float *w, floa
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
   }
   vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-}
-
-/* 6 x 16 sums over k = 0..13. */
-static void project_k14_no_bias_6x16(const float *x, ptrdiff_t x_row, const float *w, float *y,
-    ptrdiff_t y_row)
-{
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t k = 0; k < 14; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y_1, c_1_0);
-  vec_store(y_2, c_2_0);
-  vec_store(y_3, c_3_0);
-  vec_store(y_4, c_4_0);
-  vec_store(y_5, c_5_0);
 }
 
 /* 5 x 16 sums over k = 0..13. */
@@ -377,33 +319,19 @@ static void project_k14_no_bias_1x16(const float *x, const float *w, float *y)
   vec_store(y, c_0_0);
 }
 
-/* 6 x 16 sums over k = 0..17. */
-static void project_k18_no_bias_6x16(const float *x, ptrdiff_t x_row, const float *w, float *y,
-    ptrdiff_t y_row)
+/* 1 x 32 sums over k = 0..17. */
+static void project_k18_no_bias_1x32(const float *x, const float *w, float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
   for (size_t k = 0; k < 18; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 288);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   }
   vec_store(y, c_0_0);
-  vec_store(y_1, c_1_0);
-  vec_store(y_2, c_2_0);
-  vec_store(y_3, c_3_0);
-  vec_store(y_4, c_4_0);
-  vec_store(y_5, c_5_0);
+  vec_store(y + 16, c_0_1);
 }
 
 /* 5 x 16 sums over k = 0..17. */
@@ -555,11 +483,35 @@ void d2l_general_project_q_portable(const d2l_general_call *call, const d2l_gene
     const float *w = packed + 16;
     float *y = rooms->q;
     size_t row = from;
-    for (; row + 6 <= to; row += 6) {
-      project_k10_no_bias_scaled_6x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+    for (; row + 10 <= to; row += 5) {
+      project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
           0.64519286f, y + row * 16, 16);
     }
     switch (to - row) {
+      case 9:
+        project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+            0.64519286f, y + row * 16, 16);
+        project_k10_no_bias_scaled_4x16(call->q + ((ptrdiff_t)(row + 5)) * call->q_row,
+            call->q_row, w, 0.64519286f, y + (row + 5) * 16, 16);
+        break;
+      case 8:
+        project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+            0.64519286f, y + row * 16, 16);
+        project_k10_no_bias_scaled_4x16(call->q + ((ptrdiff_t)(row + 4)) * call->q_row,
+            call->q_row, w, 0.64519286f, y + (row + 4) * 16, 16);
+        break;
+      case 7:
+        project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+            0.64519286f, y + row * 16, 16);
+        project_k10_no_bias_scaled_3x16(call->q + ((ptrdiff_t)(row + 4)) * call->q_row,
+            call->q_row, w, 0.64519286f, y + (row + 4) * 16, 16);
+        break;
+      case 6:
+        project_k10_no_bias_scaled_3x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+            0.64519286f, y + row * 16, 16);
+        project_k10_no_bias_scaled_3x16(call->q + ((ptrdiff_t)(row + 3)) * call->q_row,
+            call->q_row, w, 0.64519286f, y + (row + 3) * 16, 16);
+        break;
       case 5:
         project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
             0.64519286f, y + row * 16, 16);
@@ -592,11 +544,35 @@ void d2l_general_project_kv_portable(const d2l_general_call *call, const d2l_gen
     const float *w = packed + 176;
     float *y = rooms->k_rows;
     size_t row = from;
-    for (; row + 6 <= to; row += 6) {
-      project_k14_no_bias_6x16(call->k + (ptrdiff_t)row * call->k_row, call->k_row, w,
+    for (; row + 10 <= to; row += 5) {
+      project_k14_no_bias_5x16(call->k + (ptrdiff_t)row * call->k_row, call->k_row, w,
           y + row * 16, 16);
     }
     switch (to - row) {
+      case 9:
+        project_k14_no_bias_5x16(call->k + (ptrdiff_t)row * call->k_row, call->k_row, w,
+            y + row * 16, 16);
+        project_k14_no_bias_4x16(call->k + ((ptrdiff_t)(row + 5)) * call->k_row, call->k_row, w,
+            y + (row + 5) * 16, 16);
+        break;
+      case 8:
+        project_k14_no_bias_4x16(call->k + (ptrdiff_t)row * call->k_row, call->k_row, w,
+            y + row * 16, 16);
+        project_k14_no_bias_4x16(call->k + ((ptrdiff_t)(row + 4)) * call->k_row, call->k_row, w,
+            y + (row + 4) * 16, 16);
+        break;
+      case 7:
+        project_k14_no_bias_4x16(call->k + (ptrdiff_t)row * call->k_row, call->k_row, w,
+            y + row * 16, 16);
+        project_k14_no_bias_3x16(call->k + ((ptrdiff_t)(row + 4)) * call->k_row, call->k_row, w,
+            y + (row + 4) * 16, 16);
+        break;
+      case 6:
+        project_k14_no_bias_3x16(call->k + (ptrdiff_t)row * call->k_row, call->k_row, w,
+            y + row * 16, 16);
+        project_k14_no_bias_3x16(call->k + ((ptrdiff_t)(row + 3)) * call->k_row, call->k_row, w,
+            y + (row + 3) * 16, 16);
+        break;
       case 5:
         project_k14_no_bias_5x16(call->k + (ptrdiff_t)row * call->k_row, call->k_row, w,
             y + row * 16, 16);
@@ -619,35 +595,67 @@ void d2l_general_project_kv_portable(const d2l_general_call *call, const d2l_gen
       default: break;
     }
   }
-  for (size_t panel = 0; panel < 2; panel += 1) {
-    const float *w = packed + panel * 288 + 400;
-    float *y = rooms->v_rows + panel * 16;
-    size_t row = from;
-    for (; row + 6 <= to; row += 6) {
-      project_k18_no_bias_6x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
-          y + row * 32, 32);
+  if (to - from == 1) {
+    {
+      const float *w = packed + 400;
+      float *y = rooms->v_rows;
+      project_k18_no_bias_1x32(call->v + (ptrdiff_t)from * call->v_row, w, y + from * 32);
     }
-    switch (to - row) {
-      case 5:
+  } else {
+    for (size_t panel = 0; panel < 2; panel += 1) {
+      const float *w = packed + panel * 288 + 400;
+      float *y = rooms->v_rows + panel * 16;
+      size_t row = from;
+      for (; row + 10 <= to; row += 5) {
         project_k18_no_bias_5x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
             y + row * 32, 32);
-        break;
-      case 4:
-        project_k18_no_bias_4x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
-            y + row * 32, 32);
-        break;
-      case 3:
-        project_k18_no_bias_3x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
-            y + row * 32, 32);
-        break;
-      case 2:
-        project_k18_no_bias_2x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
-            y + row * 32, 32);
-        break;
-      case 1:
-        project_k18_no_bias_1x16(call->v + (ptrdiff_t)row * call->v_row, w, y + row * 32);
-        break;
-      default: break;
+      }
+      switch (to - row) {
+        case 9:
+          project_k18_no_bias_5x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          project_k18_no_bias_4x16(call->v + ((ptrdiff_t)(row + 5)) * call->v_row, call->v_row, w,
+              y + (row + 5) * 32, 32);
+          break;
+        case 8:
+          project_k18_no_bias_4x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          project_k18_no_bias_4x16(call->v + ((ptrdiff_t)(row + 4)) * call->v_row, call->v_row, w,
+              y + (row + 4) * 32, 32);
+          break;
+        case 7:
+          project_k18_no_bias_4x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          project_k18_no_bias_3x16(call->v + ((ptrdiff_t)(row + 4)) * call->v_row, call->v_row, w,
+              y + (row + 4) * 32, 32);
+          break;
+        case 6:
+          project_k18_no_bias_3x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          project_k18_no_bias_3x16(call->v + ((ptrdiff_t)(row + 3)) * call->v_row, call->v_row, w,
+              y + (row + 3) * 32, 32);
+          break;
+        case 5:
+          project_k18_no_bias_5x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          break;
+        case 4:
+          project_k18_no_bias_4x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          break;
+        case 3:
+          project_k18_no_bias_3x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          break;
+        case 2:
+          project_k18_no_bias_2x16(call->v + (ptrdiff_t)row * call->v_row, call->v_row, w,
+              y + row * 32, 32);
+          break;
+        case 1:
+          project_k18_no_bias_1x16(call->v + (ptrdiff_t)row * call->v_row, w, y + row * 32);
+          break;
+        default: break;
+      }
     }
   }
   for (size_t row = from; row < to;) {

@@ -32,8 +32,10 @@ extern "C" {
  * 0..512 tokens, self-attention
  * masks: padding; a key is kept where all keep it */
 
-#define DISTILBERT_FORMAT 1 /* this interface and the packed form */
-#define DISTILBERT_SPEC 0x740d8401u /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define DISTILBERT_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define DISTILBERT_SPEC 0x740d8401u
 enum {
   DISTILBERT_HEADS = 12,
   DISTILBERT_D = 768,
@@ -42,10 +44,14 @@ enum {
   DISTILBERT_P_O = 768,
   DISTILBERT_TOKENS_MAX = 512
 };
-#define DISTILBERT_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define DISTILBERT_PACKED_BYTES ((size_t)9449536u) /* one form for every target */
-#define DISTILBERT_WORKSPACE_BYTES ((size_t)9464832u) /* of a call with the largest counts */
-#define DISTILBERT_SCRATCH_BYTES ((size_t)27648u) /* for each worker of distilbert_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define DISTILBERT_ALIGN 64
+/* One form for every target. */
+#define DISTILBERT_PACKED_BYTES ((size_t)9449536u)
+/* Of a call with the largest counts. */
+#define DISTILBERT_WORKSPACE_BYTES ((size_t)9455616u)
+/* For each worker of distilbert_attend. */
+#define DISTILBERT_SCRATCH_BYTES ((size_t)18432u)
 
 typedef enum {
   DISTILBERT_OK = 0, /* done */
@@ -95,8 +101,8 @@ typedef struct {
 } distilbert_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: DISTILBERT_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: DISTILBERT_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 distilbert_status distilbert_pack(const distilbert_weights *weights, void *packed, size_t bytes);
 
 /* ---- The layer ---- */

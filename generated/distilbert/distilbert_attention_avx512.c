@@ -13,8 +13,9 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,449,536 bytes of packed
  *           weights; 100,663,296 vector multiply-adds of 16 lanes
- * plan      q 8 x 48 (tiles), k 8 x 48 (tiles), v 8 x 48 (tiles), attention 12 queries x 16
- *           keys (tiles), blocks of 256 keys, o 8 x 48 (tiles)
+ * plan      q 8 x 48 or 1 x 80 (tiles), k 8 x 48 or 1 x 80 (tiles), v 8 x 48 or 1 x 80 (tiles),
+ *           attention 8 queries x 32 keys (tiles), blocks of 256 keys, o 8 x 48 or 1 x 80
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -302,136 +303,248 @@ ON_TARGET static void soften_kept(size_t first, size_t stop, float *scores, floa
   *top = largest;
 }
 
-/* Scores of 12 queries and 16 keys. */
-ON_TARGET static void scores_12x16(const float *q, const float *k, float *scores)
+/* Scores of 8 queries and 32 keys. */
+ON_TARGET static void scores_8x32(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero(), c_7_0 = vec_zero(),
-      c_8_0 = vec_zero(), c_9_0 = vec_zero(), c_10_0 = vec_zero(), c_11_0 = vec_zero();
+      c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero(), c_7_0 = vec_zero();
+  vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
+      c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero(), c_7_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
     const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
     vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(q[p + 3840]); c_5_0 = vec_fma(a, w_0, c_5_0);
-    a = vec_splat(q[p + 4608]); c_6_0 = vec_fma(a, w_0, c_6_0);
-    a = vec_splat(q[p + 5376]); c_7_0 = vec_fma(a, w_0, c_7_0);
-    a = vec_splat(q[p + 6144]); c_8_0 = vec_fma(a, w_0, c_8_0);
-    a = vec_splat(q[p + 6912]); c_9_0 = vec_fma(a, w_0, c_9_0);
-    a = vec_splat(q[p + 7680]); c_10_0 = vec_fma(a, w_0, c_10_0);
-    a = vec_splat(q[p + 8448]); c_11_0 = vec_fma(a, w_0, c_11_0);
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
+    a = vec_splat(q[p + 3840]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
+    a = vec_splat(q[p + 4608]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1, c_6_1);
+    a = vec_splat(q[p + 5376]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1, c_7_1);
   }
   vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
   vec_store(scores + 256, c_1_0);
+  vec_store(scores + 272, c_1_1);
   vec_store(scores + 512, c_2_0);
+  vec_store(scores + 528, c_2_1);
   vec_store(scores + 768, c_3_0);
+  vec_store(scores + 784, c_3_1);
   vec_store(scores + 1024, c_4_0);
+  vec_store(scores + 1040, c_4_1);
   vec_store(scores + 1280, c_5_0);
+  vec_store(scores + 1296, c_5_1);
   vec_store(scores + 1536, c_6_0);
+  vec_store(scores + 1552, c_6_1);
   vec_store(scores + 1792, c_7_0);
-  vec_store(scores + 2048, c_8_0);
-  vec_store(scores + 2304, c_9_0);
-  vec_store(scores + 2560, c_10_0);
-  vec_store(scores + 2816, c_11_0);
+  vec_store(scores + 1808, c_7_1);
 }
 
-/* Scores of 11 queries and 16 keys. */
-ON_TARGET static void scores_11x16(const float *q, const float *k, float *scores)
+/* Scores of 7 queries and 32 keys. */
+ON_TARGET static void scores_7x32(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero(), c_7_0 = vec_zero(),
-      c_8_0 = vec_zero(), c_9_0 = vec_zero(), c_10_0 = vec_zero();
+      c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero();
+  vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
+      c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
     const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
     vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(q[p + 3840]); c_5_0 = vec_fma(a, w_0, c_5_0);
-    a = vec_splat(q[p + 4608]); c_6_0 = vec_fma(a, w_0, c_6_0);
-    a = vec_splat(q[p + 5376]); c_7_0 = vec_fma(a, w_0, c_7_0);
-    a = vec_splat(q[p + 6144]); c_8_0 = vec_fma(a, w_0, c_8_0);
-    a = vec_splat(q[p + 6912]); c_9_0 = vec_fma(a, w_0, c_9_0);
-    a = vec_splat(q[p + 7680]); c_10_0 = vec_fma(a, w_0, c_10_0);
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
+    a = vec_splat(q[p + 3840]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
+    a = vec_splat(q[p + 4608]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1, c_6_1);
   }
   vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
   vec_store(scores + 256, c_1_0);
+  vec_store(scores + 272, c_1_1);
   vec_store(scores + 512, c_2_0);
+  vec_store(scores + 528, c_2_1);
   vec_store(scores + 768, c_3_0);
+  vec_store(scores + 784, c_3_1);
   vec_store(scores + 1024, c_4_0);
+  vec_store(scores + 1040, c_4_1);
   vec_store(scores + 1280, c_5_0);
+  vec_store(scores + 1296, c_5_1);
   vec_store(scores + 1536, c_6_0);
-  vec_store(scores + 1792, c_7_0);
-  vec_store(scores + 2048, c_8_0);
-  vec_store(scores + 2304, c_9_0);
-  vec_store(scores + 2560, c_10_0);
+  vec_store(scores + 1552, c_6_1);
 }
 
-/* Scores of 10 queries and 16 keys. */
-ON_TARGET static void scores_10x16(const float *q, const float *k, float *scores)
+/* Scores of 6 queries and 32 keys. */
+ON_TARGET static void scores_6x32(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero(), c_7_0 = vec_zero(),
-      c_8_0 = vec_zero(), c_9_0 = vec_zero();
+      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
+      c_4_1 = vec_zero(), c_5_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
     const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
     vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(q[p + 3840]); c_5_0 = vec_fma(a, w_0, c_5_0);
-    a = vec_splat(q[p + 4608]); c_6_0 = vec_fma(a, w_0, c_6_0);
-    a = vec_splat(q[p + 5376]); c_7_0 = vec_fma(a, w_0, c_7_0);
-    a = vec_splat(q[p + 6144]); c_8_0 = vec_fma(a, w_0, c_8_0);
-    a = vec_splat(q[p + 6912]); c_9_0 = vec_fma(a, w_0, c_9_0);
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
+    a = vec_splat(q[p + 3840]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
   }
   vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
   vec_store(scores + 256, c_1_0);
+  vec_store(scores + 272, c_1_1);
   vec_store(scores + 512, c_2_0);
+  vec_store(scores + 528, c_2_1);
   vec_store(scores + 768, c_3_0);
+  vec_store(scores + 784, c_3_1);
   vec_store(scores + 1024, c_4_0);
+  vec_store(scores + 1040, c_4_1);
   vec_store(scores + 1280, c_5_0);
-  vec_store(scores + 1536, c_6_0);
-  vec_store(scores + 1792, c_7_0);
-  vec_store(scores + 2048, c_8_0);
-  vec_store(scores + 2304, c_9_0);
+  vec_store(scores + 1296, c_5_1);
 }
 
-/* Scores of 9 queries and 16 keys. */
-ON_TARGET static void scores_9x16(const float *q, const float *k, float *scores)
+/* Scores of 5 queries and 32 keys. */
+ON_TARGET static void scores_5x32(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero(), c_7_0 = vec_zero(),
-      c_8_0 = vec_zero();
+      c_4_0 = vec_zero();
+  vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
+      c_4_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
     const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
     vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(q[p + 3840]); c_5_0 = vec_fma(a, w_0, c_5_0);
-    a = vec_splat(q[p + 4608]); c_6_0 = vec_fma(a, w_0, c_6_0);
-    a = vec_splat(q[p + 5376]); c_7_0 = vec_fma(a, w_0, c_7_0);
-    a = vec_splat(q[p + 6144]); c_8_0 = vec_fma(a, w_0, c_8_0);
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+    a = vec_splat(q[p + 3072]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
   }
   vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
   vec_store(scores + 256, c_1_0);
+  vec_store(scores + 272, c_1_1);
   vec_store(scores + 512, c_2_0);
+  vec_store(scores + 528, c_2_1);
   vec_store(scores + 768, c_3_0);
+  vec_store(scores + 784, c_3_1);
   vec_store(scores + 1024, c_4_0);
-  vec_store(scores + 1280, c_5_0);
-  vec_store(scores + 1536, c_6_0);
-  vec_store(scores + 1792, c_7_0);
-  vec_store(scores + 2048, c_8_0);
+  vec_store(scores + 1040, c_4_1);
+}
+
+/* Scores of 4 queries and 32 keys. */
+ON_TARGET static void scores_4x32(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
+  vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(q[p + 2304]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+  }
+  vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
+  vec_store(scores + 256, c_1_0);
+  vec_store(scores + 272, c_1_1);
+  vec_store(scores + 512, c_2_0);
+  vec_store(scores + 528, c_2_1);
+  vec_store(scores + 768, c_3_0);
+  vec_store(scores + 784, c_3_1);
+}
+
+/* Scores of 3 queries and 32 keys. */
+ON_TARGET static void scores_3x32(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
+  vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(q[p + 1536]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+  }
+  vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
+  vec_store(scores + 256, c_1_0);
+  vec_store(scores + 272, c_1_1);
+  vec_store(scores + 512, c_2_0);
+  vec_store(scores + 528, c_2_1);
+}
+
+/* Scores of 2 queries and 32 keys. */
+ON_TARGET static void scores_2x32(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
+  vec c_0_1 = vec_zero(), c_1_1 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+  }
+  vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
+  vec_store(scores + 256, c_1_0);
+  vec_store(scores + 272, c_1_1);
+}
+
+/* Scores of 1 queries and 32 keys. */
+ON_TARGET static void scores_1x32(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 1024);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec_store(scores, c_0_0);
+  vec_store(scores + 16, c_0_1);
+}
+
+/* Scores of a tile and 32 keys. */
+ON_TARGET static void scores_32(size_t positions, const float *q, const float *k, float *scores)
+{
+  switch (positions) {
+    case 8:
+      scores_8x32(q, k, scores);
+      break;
+    case 7:
+      scores_7x32(q, k, scores);
+      break;
+    case 6:
+      scores_6x32(q, k, scores);
+      break;
+    case 5:
+      scores_5x32(q, k, scores);
+      break;
+    case 4:
+      scores_4x32(q, k, scores);
+      break;
+    case 3:
+      scores_3x32(q, k, scores);
+      break;
+    case 2:
+      scores_2x32(q, k, scores);
+      break;
+    case 1:
+      scores_1x32(q, k, scores);
+      break;
+    default: break;
+  }
 }
 
 /* Scores of 8 queries and 16 keys. */
@@ -594,18 +707,6 @@ ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
 ON_TARGET static void scores_16(size_t positions, const float *q, const float *k, float *scores)
 {
   switch (positions) {
-    case 12:
-      scores_12x16(q, k, scores);
-      break;
-    case 11:
-      scores_11x16(q, k, scores);
-      break;
-    case 10:
-      scores_10x16(q, k, scores);
-      break;
-    case 9:
-      scores_9x16(q, k, scores);
-      break;
     case 8:
       scores_8x16(q, k, scores);
       break;
@@ -632,386 +733,6 @@ ON_TARGET static void scores_16(size_t positions, const float *q, const float *k
       break;
     default: break;
   }
-}
-
-/* Weights of 12 rows times values, 32 columns. */
-ON_TARGET static int mix_12x32(const float *scores, const float *values, size_t first,
-    size_t stop, const float *fade, int masked, float *mixed)
-{
-  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0])), c_1_0 = vec_mul(vec_load(mixed + 64),
-      vec_splat(fade[1])), c_2_0 = vec_mul(vec_load(mixed + 128), vec_splat(fade[2])),
-      c_3_0 = vec_mul(vec_load(mixed + 192), vec_splat(fade[3])),
-      c_4_0 = vec_mul(vec_load(mixed + 256), vec_splat(fade[4])),
-      c_5_0 = vec_mul(vec_load(mixed + 320), vec_splat(fade[5])),
-      c_6_0 = vec_mul(vec_load(mixed + 384), vec_splat(fade[6])),
-      c_7_0 = vec_mul(vec_load(mixed + 448), vec_splat(fade[7])),
-      c_8_0 = vec_mul(vec_load(mixed + 512), vec_splat(fade[8])),
-      c_9_0 = vec_mul(vec_load(mixed + 576), vec_splat(fade[9])),
-      c_10_0 = vec_mul(vec_load(mixed + 640), vec_splat(fade[10])),
-      c_11_0 = vec_mul(vec_load(mixed + 704), vec_splat(fade[11]));
-  vec c_0_1 = vec_mul(vec_load(mixed + 16), vec_splat(fade[0])),
-      c_1_1 = vec_mul(vec_load(mixed + 80), vec_splat(fade[1])),
-      c_2_1 = vec_mul(vec_load(mixed + 144), vec_splat(fade[2])),
-      c_3_1 = vec_mul(vec_load(mixed + 208), vec_splat(fade[3])),
-      c_4_1 = vec_mul(vec_load(mixed + 272), vec_splat(fade[4])),
-      c_5_1 = vec_mul(vec_load(mixed + 336), vec_splat(fade[5])),
-      c_6_1 = vec_mul(vec_load(mixed + 400), vec_splat(fade[6])),
-      c_7_1 = vec_mul(vec_load(mixed + 464), vec_splat(fade[7])),
-      c_8_1 = vec_mul(vec_load(mixed + 528), vec_splat(fade[8])),
-      c_9_1 = vec_mul(vec_load(mixed + 592), vec_splat(fade[9])),
-      c_10_1 = vec_mul(vec_load(mixed + 656), vec_splat(fade[10])),
-      c_11_1 = vec_mul(vec_load(mixed + 720), vec_splat(fade[11]));
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
-        c_1_1);
-    a = vec_splat(scores[key + 512]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1,
-        c_2_1);
-    a = vec_splat(scores[key + 768]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1,
-        c_3_1);
-    a = vec_splat(scores[key + 1024]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1,
-        c_4_1);
-    a = vec_splat(scores[key + 1280]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1,
-        c_5_1);
-    a = vec_splat(scores[key + 1536]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1,
-        c_6_1);
-    a = vec_splat(scores[key + 1792]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1,
-        c_7_1);
-    a = vec_splat(scores[key + 2048]); c_8_0 = vec_fma(a, w_0, c_8_0); c_8_1 = vec_fma(a, w_1,
-        c_8_1);
-    a = vec_splat(scores[key + 2304]); c_9_0 = vec_fma(a, w_0, c_9_0); c_9_1 = vec_fma(a, w_1,
-        c_9_1);
-    a = vec_splat(scores[key + 2560]); c_10_0 = vec_fma(a, w_0, c_10_0); c_10_1 = vec_fma(a, w_1,
-        c_10_1);
-    a = vec_splat(scores[key + 2816]); c_11_0 = vec_fma(a, w_0, c_11_0); c_11_1 = vec_fma(a, w_1,
-        c_11_1);
-  }
-  vec wild = vec_overflow(c_0_0);
-  wild = vec_either(wild, vec_overflow(c_0_1));
-  wild = vec_either(wild, vec_overflow(c_1_0));
-  wild = vec_either(wild, vec_overflow(c_1_1));
-  wild = vec_either(wild, vec_overflow(c_2_0));
-  wild = vec_either(wild, vec_overflow(c_2_1));
-  wild = vec_either(wild, vec_overflow(c_3_0));
-  wild = vec_either(wild, vec_overflow(c_3_1));
-  wild = vec_either(wild, vec_overflow(c_4_0));
-  wild = vec_either(wild, vec_overflow(c_4_1));
-  wild = vec_either(wild, vec_overflow(c_5_0));
-  wild = vec_either(wild, vec_overflow(c_5_1));
-  wild = vec_either(wild, vec_overflow(c_6_0));
-  wild = vec_either(wild, vec_overflow(c_6_1));
-  wild = vec_either(wild, vec_overflow(c_7_0));
-  wild = vec_either(wild, vec_overflow(c_7_1));
-  wild = vec_either(wild, vec_overflow(c_8_0));
-  wild = vec_either(wild, vec_overflow(c_8_1));
-  wild = vec_either(wild, vec_overflow(c_9_0));
-  wild = vec_either(wild, vec_overflow(c_9_1));
-  wild = vec_either(wild, vec_overflow(c_10_0));
-  wild = vec_either(wild, vec_overflow(c_10_1));
-  wild = vec_either(wild, vec_overflow(c_11_0));
-  wild = vec_either(wild, vec_overflow(c_11_1));
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(mixed, c_0_0);
-  vec_store(mixed + 16, c_0_1);
-  vec_store(mixed + 64, c_1_0);
-  vec_store(mixed + 80, c_1_1);
-  vec_store(mixed + 128, c_2_0);
-  vec_store(mixed + 144, c_2_1);
-  vec_store(mixed + 192, c_3_0);
-  vec_store(mixed + 208, c_3_1);
-  vec_store(mixed + 256, c_4_0);
-  vec_store(mixed + 272, c_4_1);
-  vec_store(mixed + 320, c_5_0);
-  vec_store(mixed + 336, c_5_1);
-  vec_store(mixed + 384, c_6_0);
-  vec_store(mixed + 400, c_6_1);
-  vec_store(mixed + 448, c_7_0);
-  vec_store(mixed + 464, c_7_1);
-  vec_store(mixed + 512, c_8_0);
-  vec_store(mixed + 528, c_8_1);
-  vec_store(mixed + 576, c_9_0);
-  vec_store(mixed + 592, c_9_1);
-  vec_store(mixed + 640, c_10_0);
-  vec_store(mixed + 656, c_10_1);
-  vec_store(mixed + 704, c_11_0);
-  vec_store(mixed + 720, c_11_1);
-  return 1;
-}
-
-/* Weights of 11 rows times values, 32 columns. */
-ON_TARGET static int mix_11x32(const float *scores, const float *values, size_t first,
-    size_t stop, const float *fade, int masked, float *mixed)
-{
-  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0])), c_1_0 = vec_mul(vec_load(mixed + 64),
-      vec_splat(fade[1])), c_2_0 = vec_mul(vec_load(mixed + 128), vec_splat(fade[2])),
-      c_3_0 = vec_mul(vec_load(mixed + 192), vec_splat(fade[3])),
-      c_4_0 = vec_mul(vec_load(mixed + 256), vec_splat(fade[4])),
-      c_5_0 = vec_mul(vec_load(mixed + 320), vec_splat(fade[5])),
-      c_6_0 = vec_mul(vec_load(mixed + 384), vec_splat(fade[6])),
-      c_7_0 = vec_mul(vec_load(mixed + 448), vec_splat(fade[7])),
-      c_8_0 = vec_mul(vec_load(mixed + 512), vec_splat(fade[8])),
-      c_9_0 = vec_mul(vec_load(mixed + 576), vec_splat(fade[9])),
-      c_10_0 = vec_mul(vec_load(mixed + 640), vec_splat(fade[10]));
-  vec c_0_1 = vec_mul(vec_load(mixed + 16), vec_splat(fade[0])),
-      c_1_1 = vec_mul(vec_load(mixed + 80), vec_splat(fade[1])),
-      c_2_1 = vec_mul(vec_load(mixed + 144), vec_splat(fade[2])),
-      c_3_1 = vec_mul(vec_load(mixed + 208), vec_splat(fade[3])),
-      c_4_1 = vec_mul(vec_load(mixed + 272), vec_splat(fade[4])),
-      c_5_1 = vec_mul(vec_load(mixed + 336), vec_splat(fade[5])),
-      c_6_1 = vec_mul(vec_load(mixed + 400), vec_splat(fade[6])),
-      c_7_1 = vec_mul(vec_load(mixed + 464), vec_splat(fade[7])),
-      c_8_1 = vec_mul(vec_load(mixed + 528), vec_splat(fade[8])),
-      c_9_1 = vec_mul(vec_load(mixed + 592), vec_splat(fade[9])),
-      c_10_1 = vec_mul(vec_load(mixed + 656), vec_splat(fade[10]));
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
-        c_1_1);
-    a = vec_splat(scores[key + 512]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1,
-        c_2_1);
-    a = vec_splat(scores[key + 768]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1,
-        c_3_1);
-    a = vec_splat(scores[key + 1024]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1,
-        c_4_1);
-    a = vec_splat(scores[key + 1280]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1,
-        c_5_1);
-    a = vec_splat(scores[key + 1536]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1,
-        c_6_1);
-    a = vec_splat(scores[key + 1792]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1,
-        c_7_1);
-    a = vec_splat(scores[key + 2048]); c_8_0 = vec_fma(a, w_0, c_8_0); c_8_1 = vec_fma(a, w_1,
-        c_8_1);
-    a = vec_splat(scores[key + 2304]); c_9_0 = vec_fma(a, w_0, c_9_0); c_9_1 = vec_fma(a, w_1,
-        c_9_1);
-    a = vec_splat(scores[key + 2560]); c_10_0 = vec_fma(a, w_0, c_10_0); c_10_1 = vec_fma(a, w_1,
-        c_10_1);
-  }
-  vec wild = vec_overflow(c_0_0);
-  wild = vec_either(wild, vec_overflow(c_0_1));
-  wild = vec_either(wild, vec_overflow(c_1_0));
-  wild = vec_either(wild, vec_overflow(c_1_1));
-  wild = vec_either(wild, vec_overflow(c_2_0));
-  wild = vec_either(wild, vec_overflow(c_2_1));
-  wild = vec_either(wild, vec_overflow(c_3_0));
-  wild = vec_either(wild, vec_overflow(c_3_1));
-  wild = vec_either(wild, vec_overflow(c_4_0));
-  wild = vec_either(wild, vec_overflow(c_4_1));
-  wild = vec_either(wild, vec_overflow(c_5_0));
-  wild = vec_either(wild, vec_overflow(c_5_1));
-  wild = vec_either(wild, vec_overflow(c_6_0));
-  wild = vec_either(wild, vec_overflow(c_6_1));
-  wild = vec_either(wild, vec_overflow(c_7_0));
-  wild = vec_either(wild, vec_overflow(c_7_1));
-  wild = vec_either(wild, vec_overflow(c_8_0));
-  wild = vec_either(wild, vec_overflow(c_8_1));
-  wild = vec_either(wild, vec_overflow(c_9_0));
-  wild = vec_either(wild, vec_overflow(c_9_1));
-  wild = vec_either(wild, vec_overflow(c_10_0));
-  wild = vec_either(wild, vec_overflow(c_10_1));
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(mixed, c_0_0);
-  vec_store(mixed + 16, c_0_1);
-  vec_store(mixed + 64, c_1_0);
-  vec_store(mixed + 80, c_1_1);
-  vec_store(mixed + 128, c_2_0);
-  vec_store(mixed + 144, c_2_1);
-  vec_store(mixed + 192, c_3_0);
-  vec_store(mixed + 208, c_3_1);
-  vec_store(mixed + 256, c_4_0);
-  vec_store(mixed + 272, c_4_1);
-  vec_store(mixed + 320, c_5_0);
-  vec_store(mixed + 336, c_5_1);
-  vec_store(mixed + 384, c_6_0);
-  vec_store(mixed + 400, c_6_1);
-  vec_store(mixed + 448, c_7_0);
-  vec_store(mixed + 464, c_7_1);
-  vec_store(mixed + 512, c_8_0);
-  vec_store(mixed + 528, c_8_1);
-  vec_store(mixed + 576, c_9_0);
-  vec_store(mixed + 592, c_9_1);
-  vec_store(mixed + 640, c_10_0);
-  vec_store(mixed + 656, c_10_1);
-  return 1;
-}
-
-/* Weights of 10 rows times values, 32 columns. */
-ON_TARGET static int mix_10x32(const float *scores, const float *values, size_t first,
-    size_t stop, const float *fade, int masked, float *mixed)
-{
-  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0])), c_1_0 = vec_mul(vec_load(mixed + 64),
-      vec_splat(fade[1])), c_2_0 = vec_mul(vec_load(mixed + 128), vec_splat(fade[2])),
-      c_3_0 = vec_mul(vec_load(mixed + 192), vec_splat(fade[3])),
-      c_4_0 = vec_mul(vec_load(mixed + 256), vec_splat(fade[4])),
-      c_5_0 = vec_mul(vec_load(mixed + 320), vec_splat(fade[5])),
-      c_6_0 = vec_mul(vec_load(mixed + 384), vec_splat(fade[6])),
-      c_7_0 = vec_mul(vec_load(mixed + 448), vec_splat(fade[7])),
-      c_8_0 = vec_mul(vec_load(mixed + 512), vec_splat(fade[8])),
-      c_9_0 = vec_mul(vec_load(mixed + 576), vec_splat(fade[9]));
-  vec c_0_1 = vec_mul(vec_load(mixed + 16), vec_splat(fade[0])),
-      c_1_1 = vec_mul(vec_load(mixed + 80), vec_splat(fade[1])),
-      c_2_1 = vec_mul(vec_load(mixed + 144), vec_splat(fade[2])),
-      c_3_1 = vec_mul(vec_load(mixed + 208), vec_splat(fade[3])),
-      c_4_1 = vec_mul(vec_load(mixed + 272), vec_splat(fade[4])),
-      c_5_1 = vec_mul(vec_load(mixed + 336), vec_splat(fade[5])),
-      c_6_1 = vec_mul(vec_load(mixed + 400), vec_splat(fade[6])),
-      c_7_1 = vec_mul(vec_load(mixed + 464), vec_splat(fade[7])),
-      c_8_1 = vec_mul(vec_load(mixed + 528), vec_splat(fade[8])),
-      c_9_1 = vec_mul(vec_load(mixed + 592), vec_splat(fade[9]));
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
-        c_1_1);
-    a = vec_splat(scores[key + 512]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1,
-        c_2_1);
-    a = vec_splat(scores[key + 768]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1,
-        c_3_1);
-    a = vec_splat(scores[key + 1024]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1,
-        c_4_1);
-    a = vec_splat(scores[key + 1280]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1,
-        c_5_1);
-    a = vec_splat(scores[key + 1536]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1,
-        c_6_1);
-    a = vec_splat(scores[key + 1792]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1,
-        c_7_1);
-    a = vec_splat(scores[key + 2048]); c_8_0 = vec_fma(a, w_0, c_8_0); c_8_1 = vec_fma(a, w_1,
-        c_8_1);
-    a = vec_splat(scores[key + 2304]); c_9_0 = vec_fma(a, w_0, c_9_0); c_9_1 = vec_fma(a, w_1,
-        c_9_1);
-  }
-  vec wild = vec_overflow(c_0_0);
-  wild = vec_either(wild, vec_overflow(c_0_1));
-  wild = vec_either(wild, vec_overflow(c_1_0));
-  wild = vec_either(wild, vec_overflow(c_1_1));
-  wild = vec_either(wild, vec_overflow(c_2_0));
-  wild = vec_either(wild, vec_overflow(c_2_1));
-  wild = vec_either(wild, vec_overflow(c_3_0));
-  wild = vec_either(wild, vec_overflow(c_3_1));
-  wild = vec_either(wild, vec_overflow(c_4_0));
-  wild = vec_either(wild, vec_overflow(c_4_1));
-  wild = vec_either(wild, vec_overflow(c_5_0));
-  wild = vec_either(wild, vec_overflow(c_5_1));
-  wild = vec_either(wild, vec_overflow(c_6_0));
-  wild = vec_either(wild, vec_overflow(c_6_1));
-  wild = vec_either(wild, vec_overflow(c_7_0));
-  wild = vec_either(wild, vec_overflow(c_7_1));
-  wild = vec_either(wild, vec_overflow(c_8_0));
-  wild = vec_either(wild, vec_overflow(c_8_1));
-  wild = vec_either(wild, vec_overflow(c_9_0));
-  wild = vec_either(wild, vec_overflow(c_9_1));
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(mixed, c_0_0);
-  vec_store(mixed + 16, c_0_1);
-  vec_store(mixed + 64, c_1_0);
-  vec_store(mixed + 80, c_1_1);
-  vec_store(mixed + 128, c_2_0);
-  vec_store(mixed + 144, c_2_1);
-  vec_store(mixed + 192, c_3_0);
-  vec_store(mixed + 208, c_3_1);
-  vec_store(mixed + 256, c_4_0);
-  vec_store(mixed + 272, c_4_1);
-  vec_store(mixed + 320, c_5_0);
-  vec_store(mixed + 336, c_5_1);
-  vec_store(mixed + 384, c_6_0);
-  vec_store(mixed + 400, c_6_1);
-  vec_store(mixed + 448, c_7_0);
-  vec_store(mixed + 464, c_7_1);
-  vec_store(mixed + 512, c_8_0);
-  vec_store(mixed + 528, c_8_1);
-  vec_store(mixed + 576, c_9_0);
-  vec_store(mixed + 592, c_9_1);
-  return 1;
-}
-
-/* Weights of 9 rows times values, 32 columns. */
-ON_TARGET static int mix_9x32(const float *scores, const float *values, size_t first, size_t stop,
-    const float *fade, int masked, float *mixed)
-{
-  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0])), c_1_0 = vec_mul(vec_load(mixed + 64),
-      vec_splat(fade[1])), c_2_0 = vec_mul(vec_load(mixed + 128), vec_splat(fade[2])),
-      c_3_0 = vec_mul(vec_load(mixed + 192), vec_splat(fade[3])),
-      c_4_0 = vec_mul(vec_load(mixed + 256), vec_splat(fade[4])),
-      c_5_0 = vec_mul(vec_load(mixed + 320), vec_splat(fade[5])),
-      c_6_0 = vec_mul(vec_load(mixed + 384), vec_splat(fade[6])),
-      c_7_0 = vec_mul(vec_load(mixed + 448), vec_splat(fade[7])),
-      c_8_0 = vec_mul(vec_load(mixed + 512), vec_splat(fade[8]));
-  vec c_0_1 = vec_mul(vec_load(mixed + 16), vec_splat(fade[0])),
-      c_1_1 = vec_mul(vec_load(mixed + 80), vec_splat(fade[1])),
-      c_2_1 = vec_mul(vec_load(mixed + 144), vec_splat(fade[2])),
-      c_3_1 = vec_mul(vec_load(mixed + 208), vec_splat(fade[3])),
-      c_4_1 = vec_mul(vec_load(mixed + 272), vec_splat(fade[4])),
-      c_5_1 = vec_mul(vec_load(mixed + 336), vec_splat(fade[5])),
-      c_6_1 = vec_mul(vec_load(mixed + 400), vec_splat(fade[6])),
-      c_7_1 = vec_mul(vec_load(mixed + 464), vec_splat(fade[7])),
-      c_8_1 = vec_mul(vec_load(mixed + 528), vec_splat(fade[8]));
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
-        c_1_1);
-    a = vec_splat(scores[key + 512]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1,
-        c_2_1);
-    a = vec_splat(scores[key + 768]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1,
-        c_3_1);
-    a = vec_splat(scores[key + 1024]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1,
-        c_4_1);
-    a = vec_splat(scores[key + 1280]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1,
-        c_5_1);
-    a = vec_splat(scores[key + 1536]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1,
-        c_6_1);
-    a = vec_splat(scores[key + 1792]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1,
-        c_7_1);
-    a = vec_splat(scores[key + 2048]); c_8_0 = vec_fma(a, w_0, c_8_0); c_8_1 = vec_fma(a, w_1,
-        c_8_1);
-  }
-  vec wild = vec_overflow(c_0_0);
-  wild = vec_either(wild, vec_overflow(c_0_1));
-  wild = vec_either(wild, vec_overflow(c_1_0));
-  wild = vec_either(wild, vec_overflow(c_1_1));
-  wild = vec_either(wild, vec_overflow(c_2_0));
-  wild = vec_either(wild, vec_overflow(c_2_1));
-  wild = vec_either(wild, vec_overflow(c_3_0));
-  wild = vec_either(wild, vec_overflow(c_3_1));
-  wild = vec_either(wild, vec_overflow(c_4_0));
-  wild = vec_either(wild, vec_overflow(c_4_1));
-  wild = vec_either(wild, vec_overflow(c_5_0));
-  wild = vec_either(wild, vec_overflow(c_5_1));
-  wild = vec_either(wild, vec_overflow(c_6_0));
-  wild = vec_either(wild, vec_overflow(c_6_1));
-  wild = vec_either(wild, vec_overflow(c_7_0));
-  wild = vec_either(wild, vec_overflow(c_7_1));
-  wild = vec_either(wild, vec_overflow(c_8_0));
-  wild = vec_either(wild, vec_overflow(c_8_1));
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(mixed, c_0_0);
-  vec_store(mixed + 16, c_0_1);
-  vec_store(mixed + 64, c_1_0);
-  vec_store(mixed + 80, c_1_1);
-  vec_store(mixed + 128, c_2_0);
-  vec_store(mixed + 144, c_2_1);
-  vec_store(mixed + 192, c_3_0);
-  vec_store(mixed + 208, c_3_1);
-  vec_store(mixed + 256, c_4_0);
-  vec_store(mixed + 272, c_4_1);
-  vec_store(mixed + 320, c_5_0);
-  vec_store(mixed + 336, c_5_1);
-  vec_store(mixed + 384, c_6_0);
-  vec_store(mixed + 400, c_6_1);
-  vec_store(mixed + 448, c_7_0);
-  vec_store(mixed + 464, c_7_1);
-  vec_store(mixed + 512, c_8_0);
-  vec_store(mixed + 528, c_8_1);
-  return 1;
 }
 
 /* Weights of 8 rows times values, 32 columns. */
@@ -1397,14 +1118,6 @@ ON_TARGET static int mix_32(size_t positions, const float *scores, const float *
     size_t first, size_t stop, const float *fade, int masked, float *mixed)
 {
   switch (positions) {
-    case 12:
-      return mix_12x32(scores, values, first, stop, fade, masked, mixed);
-    case 11:
-      return mix_11x32(scores, values, first, stop, fade, masked, mixed);
-    case 10:
-      return mix_10x32(scores, values, first, stop, fade, masked, mixed);
-    case 9:
-      return mix_9x32(scores, values, first, stop, fade, masked, mixed);
     case 8:
       return mix_8x32(scores, values, first, stop, fade, masked, mixed);
     case 7:
@@ -1451,13 +1164,13 @@ ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_
   const float *values = rooms->values + head * rooms->positions * 64;
   float *out = rooms->heads + row * 768 + head * 64;
   float *scores = scratch;
-  int32_t *keep = (int32_t *)(void *)(scratch + 3072);
-  float top[12], total[12], share[12];
+  int32_t *keep = (int32_t *)(void *)(scratch + 2048);
+  float top[8], total[8], share[8];
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }
-  float fade[12];
-  float *mixed = scratch + 6144;
+  float fade[8];
+  float *mixed = scratch + 4096;
   for (size_t position = 0; position < positions; position++) {
     for (size_t v = 0; v < 64; v += 16) {
       vec_store(mixed + position * 64 + v, vec_zero());
@@ -1478,8 +1191,14 @@ ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_
       if (first < stop) {
         const int masked = (call->padding && !all_kept(call->padding + block + first,
             stop - first));
-        for (size_t key = first; key < last; key += 16) {
-          scores_16(positions, q, keys + (block + key) * 64, scores + key);
+        {
+          size_t key = first;
+          for (; key + 32 <= last; key += 32) {
+            scores_32(positions, q, keys + (block + key) * 64, scores + key);
+          }
+          for (; key < last; key += 16) {
+            scores_16(positions, q, keys + (block + key) * 64, scores + key);
+          }
         }
         for (size_t position = 0; position < positions; position++) {
           if (masked) {
@@ -1523,8 +1242,9 @@ ON_TARGET void distilbert_attend_avx512(const distilbert_call *call,
 {
   (void)packed;
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 12) {
-      const size_t positions = to - row < 12 ? to - row : 12;
+    for (size_t row = from, positions; row < to; row += positions) {
+      const size_t left = to - row, tiles = (left + 7) / 8;
+      positions = (left + tiles - 1) / tiles;
       attend_tile(call, rooms, scratch, head, row, positions);
     }
   }

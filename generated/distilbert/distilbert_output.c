@@ -13,8 +13,9 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,449,536 bytes of packed
  *           weights; 100,663,296 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 5 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -84,33 +85,23 @@ static inline vec vec_fma(vec a, vec b, vec c)
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i] + c.at[i];) return r;
 }
 
-/* 6 x 16 sums over k = 0..767. */
-static void project_k768_6x16(const float *x, ptrdiff_t x_row, const float *w, const float *b,
-    float *y, ptrdiff_t y_row)
+/* 1 x 48 sums over k = 0..767. */
+static void project_k768_1x48(const float *x, const float *w, const float *b, float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b),
-      c_4_0 = vec_load(b), c_5_0 = vec_load(b);
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16);
+  vec c_0_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 12288);
+    const vec w_2 = vec_load(w + k * 16 + 24576);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, c_0_0);
-  vec_store(y_1, c_1_0);
-  vec_store(y_2, c_2_0);
-  vec_store(y_3, c_3_0);
-  vec_store(y_4, c_4_0);
-  vec_store(y_5, c_5_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
 }
 
 /* 5 x 16 sums over k = 0..767. */
@@ -211,38 +202,71 @@ static void project_k768_1x16(const float *x, const float *w, const float *b, fl
 void distilbert_output_portable(const distilbert_call *call, const distilbert_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 84) {
-    const size_t end = to - block < 84 ? to : block + 84;
-    for (size_t panel = 0; panel < 48; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 48; panel += 3) {
       const float *w = packed + panel * 12288 + 1769488;
       const float *b = packed + panel * 16 + 2361616;
       float *y = call->y + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k768_6x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-            call->y_row);
-      }
-      switch (end - row) {
-        case 5:
+      project_k768_1x48(rooms->heads + from * 768, w, b, y + (ptrdiff_t)from * call->y_row);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 85) {
+      const size_t end = to - block < 85 ? to : block + 85;
+      for (size_t panel = 0; panel < 48; panel += 1) {
+        const float *w = packed + panel * 12288 + 1769488;
+        const float *b = packed + panel * 16 + 2361616;
+        float *y = call->y + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k768_5x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
               call->y_row);
-          break;
-        case 4:
-          project_k768_4x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-              call->y_row);
-          break;
-        case 3:
-          project_k768_3x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-              call->y_row);
-          break;
-        case 2:
-          project_k768_2x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-              call->y_row);
-          break;
-        case 1:
-          project_k768_1x16(rooms->heads + row * 768, w, b, y + (ptrdiff_t)row * call->y_row);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k768_5x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_4x16(rooms->heads + (row + 5) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 5)) * call->y_row, call->y_row);
+            break;
+          case 8:
+            project_k768_4x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_4x16(rooms->heads + (row + 4) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+            break;
+          case 7:
+            project_k768_4x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_3x16(rooms->heads + (row + 4) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+            break;
+          case 6:
+            project_k768_3x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_3x16(rooms->heads + (row + 3) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 3)) * call->y_row, call->y_row);
+            break;
+          case 5:
+            project_k768_5x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 4:
+            project_k768_4x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 3:
+            project_k768_3x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 2:
+            project_k768_2x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 1:
+            project_k768_1x16(rooms->heads + row * 768, w, b, y + (ptrdiff_t)row * call->y_row);
+            break;
+          default: break;
+        }
       }
     }
   }

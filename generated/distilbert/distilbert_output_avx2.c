@@ -13,8 +13,9 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,449,536 bytes of packed
  *           weights; 201,326,592 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 64
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -48,6 +49,42 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 ON_TARGET static inline vec vec_fma(vec a, vec b, vec c)
 {
   return _mm256_fmadd_ps(a, b, c);
+}
+
+/* 1 x 64 sums over k = 0..767. */
+ON_TARGET static void project_k768_1x64(const float *x, const float *w, const float *b, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 8);
+  vec c_0_2 = vec_load(b + 16);
+  vec c_0_3 = vec_load(b + 24);
+  vec c_0_4 = vec_load(b + 32);
+  vec c_0_5 = vec_load(b + 40);
+  vec c_0_6 = vec_load(b + 48);
+  vec c_0_7 = vec_load(b + 56);
+  for (size_t k = 0; k < 768; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_2 = vec_load(w + k * 16 + 12288);
+    const vec w_3 = vec_load(w + k * 16 + 12296);
+    const vec w_4 = vec_load(w + k * 16 + 24576);
+    const vec w_5 = vec_load(w + k * 16 + 24584);
+    const vec w_6 = vec_load(w + k * 16 + 36864);
+    const vec w_7 = vec_load(w + k * 16 + 36872);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
+        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
+        w_7, c_0_7);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 8, c_0_1);
+  vec_store(y + 16, c_0_2);
+  vec_store(y + 24, c_0_3);
+  vec_store(y + 32, c_0_4);
+  vec_store(y + 40, c_0_5);
+  vec_store(y + 48, c_0_6);
+  vec_store(y + 56, c_0_7);
 }
 
 /* 6 x 16 sums over k = 0..767. */
@@ -213,38 +250,81 @@ ON_TARGET static void project_k768_1x16(const float *x, const float *w, const fl
 ON_TARGET void distilbert_output_avx2(const distilbert_call *call, const distilbert_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 84) {
-    const size_t end = to - block < 84 ? to : block + 84;
-    for (size_t panel = 0; panel < 48; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 48; panel += 4) {
       const float *w = packed + panel * 12288 + 1769488;
       const float *b = packed + panel * 16 + 2361616;
       float *y = call->y + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k768_6x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-            call->y_row);
-      }
-      switch (end - row) {
-        case 5:
-          project_k768_5x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
+      project_k768_1x64(rooms->heads + from * 768, w, b, y + (ptrdiff_t)from * call->y_row);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 84) {
+      const size_t end = to - block < 84 ? to : block + 84;
+      for (size_t panel = 0; panel < 48; panel += 1) {
+        const float *w = packed + panel * 12288 + 1769488;
+        const float *b = packed + panel * 16 + 2361616;
+        float *y = call->y + panel * 16;
+        size_t row = block;
+        for (; row + 12 <= end; row += 6) {
+          project_k768_6x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
               call->y_row);
-          break;
-        case 4:
-          project_k768_4x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-              call->y_row);
-          break;
-        case 3:
-          project_k768_3x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-              call->y_row);
-          break;
-        case 2:
-          project_k768_2x16(rooms->heads + row * 768, 768, w, b, y + (ptrdiff_t)row * call->y_row,
-              call->y_row);
-          break;
-        case 1:
-          project_k768_1x16(rooms->heads + row * 768, w, b, y + (ptrdiff_t)row * call->y_row);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 11:
+            project_k768_6x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_5x16(rooms->heads + (row + 6) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 6)) * call->y_row, call->y_row);
+            break;
+          case 10:
+            project_k768_5x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_5x16(rooms->heads + (row + 5) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 5)) * call->y_row, call->y_row);
+            break;
+          case 9:
+            project_k768_5x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_4x16(rooms->heads + (row + 5) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 5)) * call->y_row, call->y_row);
+            break;
+          case 8:
+            project_k768_4x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_4x16(rooms->heads + (row + 4) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+            break;
+          case 7:
+            project_k768_4x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            project_k768_3x16(rooms->heads + (row + 4) * 768, 768, w, b,
+                y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+            break;
+          case 6:
+            project_k768_6x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 5:
+            project_k768_5x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 4:
+            project_k768_4x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 3:
+            project_k768_3x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 2:
+            project_k768_2x16(rooms->heads + row * 768, 768, w, b,
+                y + (ptrdiff_t)row * call->y_row, call->y_row);
+            break;
+          case 1:
+            project_k768_1x16(rooms->heads + row * 768, w, b, y + (ptrdiff_t)row * call->y_row);
+            break;
+          default: break;
+        }
       }
     }
   }

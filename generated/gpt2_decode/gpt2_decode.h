@@ -34,8 +34,10 @@ extern "C" {
  * masks: causal; a key is kept where all keep it
  * the input goes through LayerNorm first */
 
-#define GPT2_DECODE_FORMAT 1 /* this interface and the packed form */
-#define GPT2_DECODE_SPEC 0x2864ccbau /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define GPT2_DECODE_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define GPT2_DECODE_SPEC 0x2864ccbau
 enum {
   GPT2_DECODE_HEADS = 12,
   GPT2_DECODE_D = 768,
@@ -45,10 +47,14 @@ enum {
   GPT2_DECODE_TOKENS_MAX = 32,
   GPT2_DECODE_PAST_MAX = 992
 };
-#define GPT2_DECODE_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define GPT2_DECODE_PACKED_BYTES ((size_t)9455680u) /* one form for every target */
-#define GPT2_DECODE_WORKSPACE_BYTES ((size_t)701952u) /* of a call with the largest counts */
-#define GPT2_DECODE_SCRATCH_BYTES ((size_t)13824u) /* for each worker of gpt2_decode_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define GPT2_DECODE_ALIGN 64
+/* One form for every target. */
+#define GPT2_DECODE_PACKED_BYTES ((size_t)9455680u)
+/* Of a call with the largest counts. */
+#define GPT2_DECODE_WORKSPACE_BYTES ((size_t)699648u)
+/* For each worker of gpt2_decode_attend. */
+#define GPT2_DECODE_SCRATCH_BYTES ((size_t)11520u)
 
 typedef enum {
   GPT2_DECODE_OK = 0, /* done */
@@ -98,8 +104,8 @@ typedef struct {
 } gpt2_decode_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: GPT2_DECODE_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: GPT2_DECODE_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 gpt2_decode_status gpt2_decode_pack(const gpt2_decode_weights *weights, void *packed,
     size_t bytes);
 

@@ -35,8 +35,10 @@ extern "C" {
  * masks: causal; a key is kept where all keep it
  * the input goes through RMSNorm first */
 
-#define LLAMA_3_2_1B_FORMAT 1 /* this interface and the packed form */
-#define LLAMA_3_2_1B_SPEC 0x9b449363u /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define LLAMA_3_2_1B_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define LLAMA_3_2_1B_SPEC 0x9b449363u
 enum {
   LLAMA_3_2_1B_HEADS = 32,
   LLAMA_3_2_1B_KV_HEADS = 8,
@@ -47,10 +49,14 @@ enum {
   LLAMA_3_2_1B_TOKENS_MAX = 64,
   LLAMA_3_2_1B_PAST_MAX = 4096
 };
-#define LLAMA_3_2_1B_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define LLAMA_3_2_1B_PACKED_BYTES ((size_t)41951424u) /* one form for every target */
-#define LLAMA_3_2_1B_WORKSPACE_BYTES ((size_t)2892800u) /* of a call with the largest counts */
-#define LLAMA_3_2_1B_SCRATCH_BYTES ((size_t)9216u) /* for each worker of llama_3_2_1b_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define LLAMA_3_2_1B_ALIGN 64
+/* One form for every target. */
+#define LLAMA_3_2_1B_PACKED_BYTES ((size_t)41951424u)
+/* Of a call with the largest counts. */
+#define LLAMA_3_2_1B_WORKSPACE_BYTES ((size_t)2897408u)
+/* For each worker of llama_3_2_1b_attend. */
+#define LLAMA_3_2_1B_SCRATCH_BYTES ((size_t)13824u)
 
 typedef enum {
   LLAMA_3_2_1B_OK = 0, /* done */
@@ -96,8 +102,8 @@ typedef struct {
 } llama_3_2_1b_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: LLAMA_3_2_1B_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: LLAMA_3_2_1B_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 llama_3_2_1b_status llama_3_2_1b_pack(const llama_3_2_1b_weights *weights, void *packed,
     size_t bytes);
 

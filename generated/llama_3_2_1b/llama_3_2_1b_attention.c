@@ -15,8 +15,9 @@
  *           reproducible=true
  * counts    one call of 64 tokens and 4160 keys: 1,761,607,680 multiply-adds, 41,951,424 bytes
  *           of packed weights; 110,100,480 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 4 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -234,8 +235,8 @@ static inline float vec_top(vec a)
 static inline vec vec_exp2(vec x)
 {
   /* 2^x = 2^n * 2^r, n = round(x),
-     |r| <= 1/2. The polynomial is the minimax one of degree 6 with 1 */
-  /* at 0. n has a bound, so that 2^n is normal; what is below it ends as 0, NaN as NaN. */
+     |r| <= 1/2. The polynomial is the minimax one of degree 6 with */
+  /* 1 at 0. n has a bound for 2^n to be normal; what is below it ends as 0. */
   const vec n = vec_round(vec_max(x, vec_splat(-126.0f)));
   const vec r = vec_sub(x, n);
   vec e = vec_splat(1.53225483e-4f);
@@ -343,6 +344,29 @@ static void soften_kept(size_t first, size_t stop, float *scores, float *top, fl
   *top = largest;
 }
 
+/* Scores of 6 queries and 16 keys. */
+static void scores_6x16(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
+      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
+    a = vec_splat(q[p + 64]); c_1_0 = vec_fma(a, w_0, c_1_0);
+    a = vec_splat(q[p + 2048]); c_2_0 = vec_fma(a, w_0, c_2_0);
+    a = vec_splat(q[p + 2112]); c_3_0 = vec_fma(a, w_0, c_3_0);
+    a = vec_splat(q[p + 4096]); c_4_0 = vec_fma(a, w_0, c_4_0);
+    a = vec_splat(q[p + 4160]); c_5_0 = vec_fma(a, w_0, c_5_0);
+  }
+  vec_store(scores, c_0_0);
+  vec_store(scores + 256, c_1_0);
+  vec_store(scores + 512, c_2_0);
+  vec_store(scores + 768, c_3_0);
+  vec_store(scores + 1024, c_4_0);
+  vec_store(scores + 1280, c_5_0);
+}
+
 /* Scores of 4 queries and 16 keys. */
 static void scores_4x16(const float *q, const float *k, float *scores)
 {
@@ -352,8 +376,8 @@ static void scores_4x16(const float *q, const float *k, float *scores)
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 64]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 128]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 192]); c_3_0 = vec_fma(a, w_0, c_3_0);
+    a = vec_splat(q[p + 2048]); c_2_0 = vec_fma(a, w_0, c_2_0);
+    a = vec_splat(q[p + 2112]); c_3_0 = vec_fma(a, w_0, c_3_0);
   }
   vec_store(scores, c_0_0);
   vec_store(scores + 256, c_1_0);
@@ -361,15 +385,70 @@ static void scores_4x16(const float *q, const float *k, float *scores)
   vec_store(scores + 768, c_3_0);
 }
 
+/* Scores of 2 queries and 16 keys. */
+static void scores_2x16(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
+    a = vec_splat(q[p + 64]); c_1_0 = vec_fma(a, w_0, c_1_0);
+  }
+  vec_store(scores, c_0_0);
+  vec_store(scores + 256, c_1_0);
+}
+
 /* Scores of a tile and 16 keys. */
 static void scores_16(size_t positions, const float *q, const float *k, float *scores)
 {
   switch (positions) {
-    case 1:
+    case 3:
+      scores_6x16(q, k, scores);
+      break;
+    case 2:
       scores_4x16(q, k, scores);
+      break;
+    case 1:
+      scores_2x16(q, k, scores);
       break;
     default: break;
   }
+}
+
+/* Weights of 6 rows times values, 16 columns. */
+static int mix_6x16(const float *scores, const float *values, size_t first, size_t stop,
+    const float *fade, int masked, float *mixed)
+{
+  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0])), c_1_0 = vec_mul(vec_load(mixed + 64),
+      vec_splat(fade[1])), c_2_0 = vec_mul(vec_load(mixed + 128), vec_splat(fade[2])),
+      c_3_0 = vec_mul(vec_load(mixed + 192), vec_splat(fade[3])),
+      c_4_0 = vec_mul(vec_load(mixed + 256), vec_splat(fade[4])),
+      c_5_0 = vec_mul(vec_load(mixed + 320), vec_splat(fade[5]));
+  for (size_t key = first; key < stop; key++) {
+    const vec w_0 = vec_load(values + key * 64);
+    vec a;
+    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
+    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0);
+    a = vec_splat(scores[key + 512]); c_2_0 = vec_fma(a, w_0, c_2_0);
+    a = vec_splat(scores[key + 768]); c_3_0 = vec_fma(a, w_0, c_3_0);
+    a = vec_splat(scores[key + 1024]); c_4_0 = vec_fma(a, w_0, c_4_0);
+    a = vec_splat(scores[key + 1280]); c_5_0 = vec_fma(a, w_0, c_5_0);
+  }
+  vec wild = vec_overflow(c_0_0);
+  wild = vec_either(wild, vec_overflow(c_1_0));
+  wild = vec_either(wild, vec_overflow(c_2_0));
+  wild = vec_either(wild, vec_overflow(c_3_0));
+  wild = vec_either(wild, vec_overflow(c_4_0));
+  wild = vec_either(wild, vec_overflow(c_5_0));
+  if (masked && vec_any(wild)) { return 0; }
+  vec_store(mixed, c_0_0);
+  vec_store(mixed + 64, c_1_0);
+  vec_store(mixed + 128, c_2_0);
+  vec_store(mixed + 192, c_3_0);
+  vec_store(mixed + 256, c_4_0);
+  vec_store(mixed + 320, c_5_0);
+  return 1;
 }
 
 /* Weights of 4 rows times values, 16 columns. */
@@ -399,13 +478,37 @@ static int mix_4x16(const float *scores, const float *values, size_t first, size
   return 1;
 }
 
+/* Weights of 2 rows times values, 16 columns. */
+static int mix_2x16(const float *scores, const float *values, size_t first, size_t stop,
+    const float *fade, int masked, float *mixed)
+{
+  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0])), c_1_0 = vec_mul(vec_load(mixed + 64),
+      vec_splat(fade[1]));
+  for (size_t key = first; key < stop; key++) {
+    const vec w_0 = vec_load(values + key * 64);
+    vec a;
+    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
+    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0);
+  }
+  vec wild = vec_overflow(c_0_0);
+  wild = vec_either(wild, vec_overflow(c_1_0));
+  if (masked && vec_any(wild)) { return 0; }
+  vec_store(mixed, c_0_0);
+  vec_store(mixed + 64, c_1_0);
+  return 1;
+}
+
 /* Weighted values of a tile, 16 columns. */
 static int mix_16(size_t positions, const float *scores, const float *values, size_t first,
     size_t stop, const float *fade, int masked, float *mixed)
 {
   switch (positions) {
-    case 1:
+    case 3:
+      return mix_6x16(scores, values, first, stop, fade, masked, mixed);
+    case 2:
       return mix_4x16(scores, values, first, stop, fade, masked, mixed);
+    case 1:
+      return mix_2x16(scores, values, first, stop, fade, masked, mixed);
     default: return 1;
   }
 }
@@ -426,24 +529,29 @@ static void mix_careful_16(const float *scores, const int32_t *keep, const float
 }
 
 /* A tile of queries: softmax(scores) times values, over all keys that they may see. */
-static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t head, size_t row)
+static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t head,
+    size_t section, size_t row, size_t positions)
 {
-  const float *q = rooms->q + row * 2048 + head * 256;
+  const float *q = rooms->q + row * 2048 + head * 256 + section * 128;
   const float *keys = rooms->keys + head * rooms->panels * 1024;
   const float *values = rooms->values + head * rooms->positions * 64;
-  float *out = rooms->heads + row * 2048 + head * 256;
+  float *out = rooms->heads + row * 2048 + head * 256 + section * 128;
   float *scores = scratch;
-  int32_t *keep = (int32_t *)(void *)(scratch + 1024);
-  float top[4], total[4], share[4];
+  int32_t *keep = (int32_t *)(void *)(scratch + 1536);
+  float top[6], total[6], share[6];
   const ptrdiff_t place = rooms->start + (ptrdiff_t)row;
-  for (size_t i = 0; i < 4; i++) {
-    top[i] = -FLT_MAX; total[i] = 0.0f;
+  for (size_t position = 0; position < positions; position++) {
+    for (size_t i = 0; i < 2; i++) {
+      top[position * 2 + i] = -FLT_MAX; total[position * 2 + i] = 0.0f;
+    }
   }
-  float fade[4];
-  float *mixed = scratch + 2048;
-  for (size_t i = 0; i < 4; i++) {
-    for (size_t v = 0; v < 64; v += 16) {
-      vec_store(mixed + i * 64 + v, vec_zero());
+  float fade[6];
+  float *mixed = scratch + 3072;
+  for (size_t position = 0; position < positions; position++) {
+    for (size_t i = 0; i < 2; i++) {
+      for (size_t v = 0; v < 64; v += 16) {
+        vec_store(mixed + (position * 2 + i) * 64 + v, vec_zero());
+      }
     }
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
@@ -451,41 +559,48 @@ static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t 
       /* The keys that some query of the tile sees: from first to stop - 1,
          in panels up to last. */
       size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      stop = bounded(place + (ptrdiff_t)1 - (ptrdiff_t)block, stop);
+      stop = bounded(place + (ptrdiff_t)positions - (ptrdiff_t)block, stop);
       const size_t last = (stop + 15) / 16 * 16;
       if (first < stop) {
         const int masked = place + 1 < (ptrdiff_t)(block + stop);
         for (size_t key = first; key < last; key += 16) {
-          scores_16(1, q, keys + (block + key) * 64, scores + key);
+          scores_16(positions, q, keys + (block + key) * 64, scores + key);
         }
-        for (size_t i = 0; i < 4; i++) {
-          if (masked) {
-            soften_masked(rooms, row, block, first, last, scores + i * 256, keep + i * 256,
-                top + i, total + i, fade + i);
-          } else {
-            soften_kept(first, stop, scores + i * 256, top + i, total + i, fade + i);
+        for (size_t position = 0; position < positions; position++) {
+          for (size_t i = 0; i < 2; i++) {
+            if (masked) {
+              soften_masked(rooms, row + position, block, first, last,
+                  scores + (position * 2 + i) * 256, keep + (position * 2 + i) * 256,
+                  top + position * 2 + i, total + position * 2 + i, fade + position * 2 + i);
+            } else {
+              soften_kept(first, stop, scores + (position * 2 + i) * 256, top + position * 2 + i,
+                  total + position * 2 + i, fade + position * 2 + i);
+            }
           }
         }
-        if (!mix_16(1, scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < 4; r++) {
+        if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
+          for (size_t r = 0; r < positions * 2; r++) {
             mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
                 fade + r, mixed + r * 64);
           }
         }
-        if (!mix_16(1, scores, values + block * 64 + 16, first, stop, fade, masked, mixed + 16)) {
-          for (size_t r = 0; r < 4; r++) {
+        if (!mix_16(positions, scores, values + block * 64 + 16, first, stop, fade, masked,
+            mixed + 16)) {
+          for (size_t r = 0; r < positions * 2; r++) {
             mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
                 stop, fade + r, mixed + r * 64 + 16);
           }
         }
-        if (!mix_16(1, scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
-          for (size_t r = 0; r < 4; r++) {
+        if (!mix_16(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
+            mixed + 32)) {
+          for (size_t r = 0; r < positions * 2; r++) {
             mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
                 stop, fade + r, mixed + r * 64 + 32);
           }
         }
-        if (!mix_16(1, scores, values + block * 64 + 48, first, stop, fade, masked, mixed + 48)) {
-          for (size_t r = 0; r < 4; r++) {
+        if (!mix_16(positions, scores, values + block * 64 + 48, first, stop, fade, masked,
+            mixed + 48)) {
+          for (size_t r = 0; r < positions * 2; r++) {
             mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
                 stop, fade + r, mixed + r * 64 + 48);
           }
@@ -493,12 +608,16 @@ static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t 
       }
     }
   }
-  for (size_t i = 0; i < 4; i++) {
-    {
-      share[i] = (total[i] == 0.0f ? 0.0f : 1.0f / total[i]);
-      const vec factor = vec_splat(share[i]);
-      for (size_t v = 0; v < 64; v += 16) {
-        vec_store(out + i * 64 + v, vec_mul(vec_load(mixed + i * 64 + v), factor));
+  for (size_t position = 0; position < positions; position++) {
+    for (size_t i = 0; i < 2; i++) {
+      {
+        share[position * 2 + i] = (total[position * 2 + i] == 0.0f ? 0.0f : 1.0f / total[position
+            * 2 + i]);
+        const vec factor = vec_splat(share[position * 2 + i]);
+        for (size_t v = 0; v < 64; v += 16) {
+          vec_store(out + position * 2048 + i * 64 + v,
+              vec_mul(vec_load(mixed + (position * 2 + i) * 64 + v), factor));
+        }
       }
     }
   }
@@ -509,8 +628,12 @@ void llama_3_2_1b_attend_portable(const llama_3_2_1b_call *call, const llama_3_2
 {
   (void)call; (void)packed;
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 1) {
-      attend_tile(rooms, scratch, head, row);
+    for (size_t section = 0; section < 2; section++) {
+      for (size_t row = from, positions; row < to; row += positions) {
+        const size_t left = to - row, tiles = (left + 2) / 3;
+        positions = (left + tiles - 1) / tiles;
+        attend_tile(rooms, scratch, head, section, row, positions);
+      }
     }
   }
 }

@@ -15,8 +15,9 @@
  *           reproducible=true
  * counts    one call of 64 tokens and 4160 keys: 1,761,607,680 multiply-adds, 41,951,424 bytes
  *           of packed weights; 110,100,480 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 4 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -91,33 +92,38 @@ static inline vec vec_fma(vec a, vec b, vec c)
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i] + c.at[i];) return r;
 }
 
-/* 6 x 16 sums over k = 0..2047. */
-static void project_k2048_no_bias_6x16(const float *x, ptrdiff_t x_row, const float *w, float *y,
-    ptrdiff_t y_row)
+/* 1 x 48 sums over k = 0..2047. */
+static void project_k2048_no_bias_1x48(const float *x, const float *w, float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  vec c_0_2 = vec_zero();
   for (size_t k = 0; k < 2048; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 32768);
+    const vec w_2 = vec_load(w + k * 16 + 65536);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, c_0_0);
-  vec_store(y_1, c_1_0);
-  vec_store(y_2, c_2_0);
-  vec_store(y_3, c_3_0);
-  vec_store(y_4, c_4_0);
-  vec_store(y_5, c_5_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
+}
+
+/* 1 x 32 sums over k = 0..2047. */
+static void project_k2048_no_bias_1x32(const float *x, const float *w, float *y)
+{
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  for (size_t k = 0; k < 2048; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 32768);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
 }
 
 /* 5 x 16 sums over k = 0..2047. */
@@ -232,32 +238,65 @@ static void finish(const llama_3_2_1b_call *call, const llama_3_2_1b_rooms *room
 void llama_3_2_1b_output_portable(const llama_3_2_1b_call *call, const llama_3_2_1b_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 30) {
-    const size_t end = to - block < 30 ? to : block + 30;
-    for (size_t panel = 0; panel < 128; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 126; panel += 3) {
       const float *w = packed + panel * 32768 + 6291472;
       float *y = rooms->sum + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k2048_no_bias_6x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
-      }
-      switch (end - row) {
-        case 5:
+      project_k2048_no_bias_1x48(rooms->heads + from * 2048, w, y + from * 2048);
+    }
+    {
+      const float *w = packed + 10420240;
+      float *y = rooms->sum + 2016;
+      project_k2048_no_bias_1x32(rooms->heads + from * 2048, w, y + from * 2048);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 30) {
+      const size_t end = to - block < 30 ? to : block + 30;
+      for (size_t panel = 0; panel < 128; panel += 1) {
+        const float *w = packed + panel * 32768 + 6291472;
+        float *y = rooms->sum + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k2048_no_bias_5x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
-          break;
-        case 4:
-          project_k2048_no_bias_4x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
-          break;
-        case 3:
-          project_k2048_no_bias_3x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
-          break;
-        case 2:
-          project_k2048_no_bias_2x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
-          break;
-        case 1:
-          project_k2048_no_bias_1x16(rooms->heads + row * 2048, w, y + row * 2048);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k2048_no_bias_5x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            project_k2048_no_bias_4x16(rooms->heads + (row + 5) * 2048, 2048, w,
+                y + (row + 5) * 2048, 2048);
+            break;
+          case 8:
+            project_k2048_no_bias_4x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            project_k2048_no_bias_4x16(rooms->heads + (row + 4) * 2048, 2048, w,
+                y + (row + 4) * 2048, 2048);
+            break;
+          case 7:
+            project_k2048_no_bias_4x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            project_k2048_no_bias_3x16(rooms->heads + (row + 4) * 2048, 2048, w,
+                y + (row + 4) * 2048, 2048);
+            break;
+          case 6:
+            project_k2048_no_bias_3x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            project_k2048_no_bias_3x16(rooms->heads + (row + 3) * 2048, 2048, w,
+                y + (row + 3) * 2048, 2048);
+            break;
+          case 5:
+            project_k2048_no_bias_5x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            break;
+          case 4:
+            project_k2048_no_bias_4x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            break;
+          case 3:
+            project_k2048_no_bias_3x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            break;
+          case 2:
+            project_k2048_no_bias_2x16(rooms->heads + row * 2048, 2048, w, y + row * 2048, 2048);
+            break;
+          case 1:
+            project_k2048_no_bias_1x16(rooms->heads + row * 2048, w, y + row * 2048);
+            break;
+          default: break;
+        }
       }
     }
   }

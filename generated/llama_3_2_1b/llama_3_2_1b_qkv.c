@@ -15,8 +15,9 @@
  *           reproducible=true
  * counts    one call of 64 tokens and 4160 keys: 1,761,607,680 multiply-adds, 41,951,424 bytes
  *           of packed weights; 110,100,480 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 4 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -167,33 +168,40 @@ static void turn(float *x, const float *cosine, const float *sine)
   }
 }
 
-/* 6 x 16 sums over k = 0..2047. */
-static void project_k2048_no_bias_scaled_6x16(const float *x, ptrdiff_t x_row, const float *w,
-    float scale, float *y, ptrdiff_t y_row)
+/* 1 x 48 sums over k = 0..2047. */
+static void project_k2048_no_bias_scaled_1x48(const float *x, const float *w, float scale,
+    float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  vec c_0_2 = vec_zero();
   for (size_t k = 0; k < 2048; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 32768);
+    const vec w_2 = vec_load(w + k * 16 + 65536);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y_1, vec_mul(c_1_0, vec_splat(scale)));
-  vec_store(y_2, vec_mul(c_2_0, vec_splat(scale)));
-  vec_store(y_3, vec_mul(c_3_0, vec_splat(scale)));
-  vec_store(y_4, vec_mul(c_4_0, vec_splat(scale)));
-  vec_store(y_5, vec_mul(c_5_0, vec_splat(scale)));
+  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
+  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
+}
+
+/* 1 x 32 sums over k = 0..2047. */
+static void project_k2048_no_bias_scaled_1x32(const float *x, const float *w, float scale,
+    float *y)
+{
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  for (size_t k = 0; k < 2048; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 32768);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
+  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
 }
 
 /* 5 x 16 sums over k = 0..2047. */
@@ -305,33 +313,38 @@ static void place_query(const llama_3_2_1b_rooms *rooms, const float *packed, si
   }
 }
 
-/* 6 x 16 sums over k = 0..2047. */
-static void project_k2048_no_bias_6x16(const float *x, ptrdiff_t x_row, const float *w, float *y,
-    ptrdiff_t y_row)
+/* 1 x 48 sums over k = 0..2047. */
+static void project_k2048_no_bias_1x48(const float *x, const float *w, float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  vec c_0_2 = vec_zero();
   for (size_t k = 0; k < 2048; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 32768);
+    const vec w_2 = vec_load(w + k * 16 + 65536);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, c_0_0);
-  vec_store(y_1, c_1_0);
-  vec_store(y_2, c_2_0);
-  vec_store(y_3, c_3_0);
-  vec_store(y_4, c_4_0);
-  vec_store(y_5, c_5_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
+}
+
+/* 1 x 32 sums over k = 0..2047. */
+static void project_k2048_no_bias_1x32(const float *x, const float *w, float *y)
+{
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  for (size_t k = 0; k < 2048; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 32768);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
 }
 
 /* 5 x 16 sums over k = 0..2047. */
@@ -496,38 +509,77 @@ void llama_3_2_1b_project_q_portable(const llama_3_2_1b_call *call,
     norm_input(call->x + (ptrdiff_t)row * call->x_row, packed + 10485776,
         rooms->normed_q + row * 2048);
   }
-  for (size_t block = from; block < to; block += 30) {
-    const size_t end = to - block < 30 ? to : block + 30;
-    for (size_t panel = 0; panel < 128; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 126; panel += 3) {
       const float *w = packed + panel * 32768 + 16;
       float *y = rooms->q + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k2048_no_bias_scaled_6x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
-            y + row * 2048, 2048);
-      }
-      switch (end - row) {
-        case 5:
+      project_k2048_no_bias_scaled_1x48(rooms->normed_q + from * 2048, w, 0.18033688f,
+          y + from * 2048);
+    }
+    {
+      const float *w = packed + 4128784;
+      float *y = rooms->q + 2016;
+      project_k2048_no_bias_scaled_1x32(rooms->normed_q + from * 2048, w, 0.18033688f,
+          y + from * 2048);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 30) {
+      const size_t end = to - block < 30 ? to : block + 30;
+      for (size_t panel = 0; panel < 128; panel += 1) {
+        const float *w = packed + panel * 32768 + 16;
+        float *y = rooms->q + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k2048_no_bias_scaled_5x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
               y + row * 2048, 2048);
-          break;
-        case 4:
-          project_k2048_no_bias_scaled_4x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
-              y + row * 2048, 2048);
-          break;
-        case 3:
-          project_k2048_no_bias_scaled_3x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
-              y + row * 2048, 2048);
-          break;
-        case 2:
-          project_k2048_no_bias_scaled_2x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
-              y + row * 2048, 2048);
-          break;
-        case 1:
-          project_k2048_no_bias_scaled_1x16(rooms->normed_q + row * 2048, w, 0.18033688f,
-              y + row * 2048);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k2048_no_bias_scaled_5x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            project_k2048_no_bias_scaled_4x16(rooms->normed_q + (row + 5) * 2048, 2048, w,
+                0.18033688f, y + (row + 5) * 2048, 2048);
+            break;
+          case 8:
+            project_k2048_no_bias_scaled_4x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            project_k2048_no_bias_scaled_4x16(rooms->normed_q + (row + 4) * 2048, 2048, w,
+                0.18033688f, y + (row + 4) * 2048, 2048);
+            break;
+          case 7:
+            project_k2048_no_bias_scaled_4x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            project_k2048_no_bias_scaled_3x16(rooms->normed_q + (row + 4) * 2048, 2048, w,
+                0.18033688f, y + (row + 4) * 2048, 2048);
+            break;
+          case 6:
+            project_k2048_no_bias_scaled_3x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            project_k2048_no_bias_scaled_3x16(rooms->normed_q + (row + 3) * 2048, 2048, w,
+                0.18033688f, y + (row + 3) * 2048, 2048);
+            break;
+          case 5:
+            project_k2048_no_bias_scaled_5x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            break;
+          case 4:
+            project_k2048_no_bias_scaled_4x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            break;
+          case 3:
+            project_k2048_no_bias_scaled_3x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            break;
+          case 2:
+            project_k2048_no_bias_scaled_2x16(rooms->normed_q + row * 2048, 2048, w, 0.18033688f,
+                y + row * 2048, 2048);
+            break;
+          case 1:
+            project_k2048_no_bias_scaled_1x16(rooms->normed_q + row * 2048, w, 0.18033688f,
+                y + row * 2048);
+            break;
+          default: break;
+        }
       }
     }
   }
@@ -543,61 +595,127 @@ void llama_3_2_1b_project_kv_portable(const llama_3_2_1b_call *call,
     norm_input(call->x + (ptrdiff_t)row * call->x_row, packed + 10485776,
         rooms->normed_kv + row * 2048);
   }
-  for (size_t block = from; block < to; block += 30) {
-    const size_t end = to - block < 30 ? to : block + 30;
-    for (size_t panel = 0; panel < 32; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 30; panel += 3) {
       const float *w = packed + panel * 32768 + 4194320;
       float *y = rooms->k_rows + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k2048_no_bias_6x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-      }
-      switch (end - row) {
-        case 5:
+      project_k2048_no_bias_1x48(rooms->normed_kv + from * 2048, w, y + from * 512);
+    }
+    {
+      const float *w = packed + 5177360;
+      float *y = rooms->k_rows + 480;
+      project_k2048_no_bias_1x32(rooms->normed_kv + from * 2048, w, y + from * 512);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 30) {
+      const size_t end = to - block < 30 ? to : block + 30;
+      for (size_t panel = 0; panel < 32; panel += 1) {
+        const float *w = packed + panel * 32768 + 4194320;
+        float *y = rooms->k_rows + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k2048_no_bias_5x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 4:
-          project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 3:
-          project_k2048_no_bias_3x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 2:
-          project_k2048_no_bias_2x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 1:
-          project_k2048_no_bias_1x16(rooms->normed_kv + row * 2048, w, y + row * 512);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k2048_no_bias_5x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_4x16(rooms->normed_kv + (row + 5) * 2048, 2048, w,
+                y + (row + 5) * 512, 512);
+            break;
+          case 8:
+            project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_4x16(rooms->normed_kv + (row + 4) * 2048, 2048, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 7:
+            project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_3x16(rooms->normed_kv + (row + 4) * 2048, 2048, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 6:
+            project_k2048_no_bias_3x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_3x16(rooms->normed_kv + (row + 3) * 2048, 2048, w,
+                y + (row + 3) * 512, 512);
+            break;
+          case 5:
+            project_k2048_no_bias_5x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 4:
+            project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 3:
+            project_k2048_no_bias_3x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 2:
+            project_k2048_no_bias_2x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 1:
+            project_k2048_no_bias_1x16(rooms->normed_kv + row * 2048, w, y + row * 512);
+            break;
+          default: break;
+        }
       }
     }
   }
-  for (size_t block = from; block < to; block += 30) {
-    const size_t end = to - block < 30 ? to : block + 30;
-    for (size_t panel = 0; panel < 32; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 30; panel += 3) {
       const float *w = packed + panel * 32768 + 5242896;
       float *y = rooms->v_rows + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k2048_no_bias_6x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-      }
-      switch (end - row) {
-        case 5:
+      project_k2048_no_bias_1x48(rooms->normed_kv + from * 2048, w, y + from * 512);
+    }
+    {
+      const float *w = packed + 6225936;
+      float *y = rooms->v_rows + 480;
+      project_k2048_no_bias_1x32(rooms->normed_kv + from * 2048, w, y + from * 512);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 30) {
+      const size_t end = to - block < 30 ? to : block + 30;
+      for (size_t panel = 0; panel < 32; panel += 1) {
+        const float *w = packed + panel * 32768 + 5242896;
+        float *y = rooms->v_rows + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k2048_no_bias_5x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 4:
-          project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 3:
-          project_k2048_no_bias_3x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 2:
-          project_k2048_no_bias_2x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
-          break;
-        case 1:
-          project_k2048_no_bias_1x16(rooms->normed_kv + row * 2048, w, y + row * 512);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k2048_no_bias_5x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_4x16(rooms->normed_kv + (row + 5) * 2048, 2048, w,
+                y + (row + 5) * 512, 512);
+            break;
+          case 8:
+            project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_4x16(rooms->normed_kv + (row + 4) * 2048, 2048, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 7:
+            project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_3x16(rooms->normed_kv + (row + 4) * 2048, 2048, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 6:
+            project_k2048_no_bias_3x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            project_k2048_no_bias_3x16(rooms->normed_kv + (row + 3) * 2048, 2048, w,
+                y + (row + 3) * 512, 512);
+            break;
+          case 5:
+            project_k2048_no_bias_5x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 4:
+            project_k2048_no_bias_4x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 3:
+            project_k2048_no_bias_3x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 2:
+            project_k2048_no_bias_2x16(rooms->normed_kv + row * 2048, 2048, w, y + row * 512, 512);
+            break;
+          case 1:
+            project_k2048_no_bias_1x16(rooms->normed_kv + row * 2048, w, y + row * 512);
+            break;
+          default: break;
+        }
       }
     }
   }

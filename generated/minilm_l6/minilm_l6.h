@@ -33,8 +33,10 @@ extern "C" {
  * 0..256 tokens, self-attention
  * masks: padding; a key is kept where all keep it */
 
-#define MINILM_L6_FORMAT 1 /* this interface and the packed form */
-#define MINILM_L6_SPEC 0x6830c20fu /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define MINILM_L6_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define MINILM_L6_SPEC 0x6830c20fu
 enum {
   MINILM_L6_HEADS = 12,
   MINILM_L6_D = 384,
@@ -43,10 +45,14 @@ enum {
   MINILM_L6_P_O = 384,
   MINILM_L6_TOKENS_MAX = 256
 };
-#define MINILM_L6_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define MINILM_L6_PACKED_BYTES ((size_t)2368576u) /* one form for every target */
-#define MINILM_L6_WORKSPACE_BYTES ((size_t)2777088u) /* of a call with the largest counts */
-#define MINILM_L6_SCRATCH_BYTES ((size_t)24576u) /* for each worker of minilm_l6_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define MINILM_L6_ALIGN 64
+/* One form for every target. */
+#define MINILM_L6_PACKED_BYTES ((size_t)2368576u)
+/* Of a call with the largest counts. */
+#define MINILM_L6_WORKSPACE_BYTES ((size_t)2768896u)
+/* For each worker of minilm_l6_attend. */
+#define MINILM_L6_SCRATCH_BYTES ((size_t)16384u)
 
 typedef enum {
   MINILM_L6_OK = 0, /* done */
@@ -98,8 +104,8 @@ typedef struct {
 } minilm_l6_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: MINILM_L6_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: MINILM_L6_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 minilm_l6_status minilm_l6_pack(const minilm_l6_weights *weights, void *packed, size_t bytes);
 
 /* ---- The layer ---- */

@@ -14,8 +14,9 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 12,582,912 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), one block of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 5 queries x 16 keys (tiles), one block of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -248,8 +249,8 @@ static inline float vec_top(vec a)
 static inline vec vec_exp2(vec x)
 {
   /* 2^x = 2^n * 2^r, n = round(x),
-     |r| <= 1/2. The polynomial is the minimax one of degree 6 with 1 */
-  /* at 0. n has a bound, so that 2^n is normal; what is below it ends as 0, NaN as NaN. */
+     |r| <= 1/2. The polynomial is the minimax one of degree 6 with */
+  /* 1 at 0. n has a bound for 2^n to be normal; what is below it ends as 0. */
   const vec n = vec_round(vec_max(x, vec_splat(-126.0f)));
   const vec r = vec_sub(x, n);
   vec e = vec_splat(1.53225483e-4f);
@@ -388,29 +389,6 @@ static void soften_kept(size_t first, size_t stop, float *scores, float *top, fl
   *top = largest;
 }
 
-/* Scores of 6 queries and 16 keys. */
-static void scores_6x16(const float *q, const float *k, float *scores)
-{
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 768]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 1152]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(q[p + 1536]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(q[p + 1920]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec_store(scores, c_0_0);
-  vec_store(scores + 256, c_1_0);
-  vec_store(scores + 512, c_2_0);
-  vec_store(scores + 768, c_3_0);
-  vec_store(scores + 1024, c_4_0);
-  vec_store(scores + 1280, c_5_0);
-}
-
 /* Scores of 5 queries and 16 keys. */
 static void scores_5x16(const float *q, const float *k, float *scores)
 {
@@ -496,9 +474,6 @@ static void scores_1x16(const float *q, const float *k, float *scores)
 static void scores_16(size_t positions, const float *q, const float *k, float *scores)
 {
   switch (positions) {
-    case 6:
-      scores_6x16(q, k, scores);
-      break;
     case 5:
       scores_5x16(q, k, scores);
       break;
@@ -516,38 +491,6 @@ static void scores_16(size_t positions, const float *q, const float *k, float *s
       break;
     default: break;
   }
-}
-
-/* Weights of 6 rows times values, 16 columns. */
-static int mix_6x16(const float *scores, const float *values, size_t first, size_t stop,
-    const float *share, int masked, float *out)
-{
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(scores[key + 512]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(scores[key + 768]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(scores[key + 1024]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(scores[key + 1280]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec wild = vec_overflow(c_0_0);
-  wild = vec_either(wild, vec_overflow(c_1_0));
-  wild = vec_either(wild, vec_overflow(c_2_0));
-  wild = vec_either(wild, vec_overflow(c_3_0));
-  wild = vec_either(wild, vec_overflow(c_4_0));
-  wild = vec_either(wild, vec_overflow(c_5_0));
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(out, vec_mul(c_0_0, vec_splat(share[0])));
-  vec_store(out + 384, vec_mul(c_1_0, vec_splat(share[1])));
-  vec_store(out + 768, vec_mul(c_2_0, vec_splat(share[2])));
-  vec_store(out + 1152, vec_mul(c_3_0, vec_splat(share[3])));
-  vec_store(out + 1536, vec_mul(c_4_0, vec_splat(share[4])));
-  vec_store(out + 1920, vec_mul(c_5_0, vec_splat(share[5])));
-  return 1;
 }
 
 /* Weights of 5 rows times values, 16 columns. */
@@ -666,8 +609,6 @@ static int mix_16(size_t positions, const float *scores, const float *values, si
     size_t stop, const float *share, int masked, float *out)
 {
   switch (positions) {
-    case 6:
-      return mix_6x16(scores, values, first, stop, share, masked, out);
     case 5:
       return mix_5x16(scores, values, first, stop, share, masked, out);
     case 4:
@@ -706,14 +647,14 @@ static void attend_tile(const minilm_l6_call *call, const minilm_l6_rooms *rooms
   const float *values = rooms->values + head * rooms->positions * 32;
   float *out = rooms->heads + row * 384 + head * 32;
   float *scores = scratch;
-  int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6];
+  int32_t *keep = (int32_t *)(void *)(scratch + 1280);
+  float top[5], total[5], share[5];
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }
   {
     /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
-    size_t first = 0, stop = rooms->live - 0 < 256 ? rooms->live - 0 : 256;
+    size_t first = 0, stop = rooms->live < 256 ? rooms->live : 256;
     if (call->padding) {
       const uint8_t *padding = call->padding;
       while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
@@ -763,8 +704,9 @@ void minilm_l6_attend_portable(const minilm_l6_call *call, const minilm_l6_rooms
 {
   (void)packed;
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 6) {
-      const size_t positions = to - row < 6 ? to - row : 6;
+    for (size_t row = from, positions; row < to; row += positions) {
+      const size_t left = to - row, tiles = (left + 4) / 5;
+      positions = (left + tiles - 1) / tiles;
       attend_tile(call, rooms, scratch, head, row, positions);
     }
   }

@@ -14,8 +14,9 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 25,165,824 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), one block of 256 keys, o 6 x 16 (tiles)
+ * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
+ *           attention 6 queries x 16 keys (tiles), one block of 256 keys, o 6 x 16 or 1 x 64
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -716,7 +717,7 @@ ON_TARGET static void attend_tile(const minilm_l6_call *call, const minilm_l6_ro
   }
   {
     /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
-    size_t first = 0, stop = rooms->live - 0 < 256 ? rooms->live - 0 : 256;
+    size_t first = 0, stop = rooms->live < 256 ? rooms->live : 256;
     if (call->padding) {
       const uint8_t *padding = call->padding;
       while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
@@ -766,8 +767,9 @@ ON_TARGET void minilm_l6_attend_avx2(const minilm_l6_call *call, const minilm_l6
 {
   (void)packed;
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 6) {
-      const size_t positions = to - row < 6 ? to - row : 6;
+    for (size_t row = from, positions; row < to; row += positions) {
+      const size_t left = to - row, tiles = (left + 5) / 6;
+      positions = (left + tiles - 1) / tiles;
       attend_tile(call, rooms, scratch, head, row, positions);
     }
   }

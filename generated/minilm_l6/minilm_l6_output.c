@@ -14,8 +14,9 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 12,582,912 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), one block of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 5 queries x 16 keys (tiles), one block of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -128,33 +129,23 @@ static inline float vec_sum(vec a)
   return x[0];
 }
 
-/* 6 x 16 sums over k = 0..383. */
-static void project_k384_6x16(const float *x, ptrdiff_t x_row, const float *w, const float *b,
-    float *y, ptrdiff_t y_row)
+/* 1 x 48 sums over k = 0..383. */
+static void project_k384_1x48(const float *x, const float *w, const float *b, float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b),
-      c_4_0 = vec_load(b), c_5_0 = vec_load(b);
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16);
+  vec c_0_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, c_0_0);
-  vec_store(y_1, c_1_0);
-  vec_store(y_2, c_2_0);
-  vec_store(y_3, c_3_0);
-  vec_store(y_4, c_4_0);
-  vec_store(y_5, c_5_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
 }
 
 /* 5 x 16 sums over k = 0..383. */
@@ -296,33 +287,58 @@ static void finish(const minilm_l6_call *call, const minilm_l6_rooms *rooms, con
 void minilm_l6_output_portable(const minilm_l6_call *call, const minilm_l6_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 168) {
-    const size_t end = to - block < 168 ? to : block + 168;
-    for (size_t panel = 0; panel < 24; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 24; panel += 3) {
       const float *w = packed + panel * 6144 + 442384;
       const float *b = packed + panel * 16 + 590992;
       float *y = rooms->sum + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k384_6x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-      }
-      switch (end - row) {
-        case 5:
+      project_k384_1x48(rooms->heads + from * 384, w, b, y + from * 384);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 170) {
+      const size_t end = to - block < 170 ? to : block + 170;
+      for (size_t panel = 0; panel < 24; panel += 1) {
+        const float *w = packed + panel * 6144 + 442384;
+        const float *b = packed + panel * 16 + 590992;
+        float *y = rooms->sum + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k384_5x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 4:
-          project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 3:
-          project_k384_3x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 2:
-          project_k384_2x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 1:
-          project_k384_1x16(rooms->heads + row * 384, w, b, y + row * 384);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k384_5x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_4x16(rooms->heads + (row + 5) * 384, 384, w, b, y + (row + 5) * 384, 384);
+            break;
+          case 8:
+            project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_4x16(rooms->heads + (row + 4) * 384, 384, w, b, y + (row + 4) * 384, 384);
+            break;
+          case 7:
+            project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_3x16(rooms->heads + (row + 4) * 384, 384, w, b, y + (row + 4) * 384, 384);
+            break;
+          case 6:
+            project_k384_3x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_3x16(rooms->heads + (row + 3) * 384, 384, w, b, y + (row + 3) * 384, 384);
+            break;
+          case 5:
+            project_k384_5x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 4:
+            project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 3:
+            project_k384_3x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 2:
+            project_k384_2x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 1:
+            project_k384_1x16(rooms->heads + row * 384, w, b, y + row * 384);
+            break;
+          default: break;
+        }
       }
     }
   }

@@ -14,8 +14,9 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 25,165,824 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), one block of 256 keys, o 6 x 16 (tiles)
+ * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
+ *           attention 6 queries x 16 keys (tiles), one block of 256 keys, o 6 x 16 or 1 x 64
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -77,6 +78,42 @@ ON_TARGET static inline float vec_sum(vec a)
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+
+/* 1 x 64 sums over k = 0..383. */
+ON_TARGET static void project_k384_1x64(const float *x, const float *w, const float *b, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 8);
+  vec c_0_2 = vec_load(b + 16);
+  vec c_0_3 = vec_load(b + 24);
+  vec c_0_4 = vec_load(b + 32);
+  vec c_0_5 = vec_load(b + 40);
+  vec c_0_6 = vec_load(b + 48);
+  vec c_0_7 = vec_load(b + 56);
+  for (size_t k = 0; k < 384; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_2 = vec_load(w + k * 16 + 6144);
+    const vec w_3 = vec_load(w + k * 16 + 6152);
+    const vec w_4 = vec_load(w + k * 16 + 12288);
+    const vec w_5 = vec_load(w + k * 16 + 12296);
+    const vec w_6 = vec_load(w + k * 16 + 18432);
+    const vec w_7 = vec_load(w + k * 16 + 18440);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
+        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
+        w_7, c_0_7);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 8, c_0_1);
+  vec_store(y + 16, c_0_2);
+  vec_store(y + 24, c_0_3);
+  vec_store(y + 32, c_0_4);
+  vec_store(y + 40, c_0_5);
+  vec_store(y + 48, c_0_6);
+  vec_store(y + 56, c_0_7);
 }
 
 /* 6 x 16 sums over k = 0..383. */
@@ -283,33 +320,65 @@ ON_TARGET static void finish(const minilm_l6_call *call, const minilm_l6_rooms *
 ON_TARGET void minilm_l6_output_avx2(const minilm_l6_call *call, const minilm_l6_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 168) {
-    const size_t end = to - block < 168 ? to : block + 168;
-    for (size_t panel = 0; panel < 24; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 24; panel += 4) {
       const float *w = packed + panel * 6144 + 442384;
       const float *b = packed + panel * 16 + 590992;
       float *y = rooms->sum + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k384_6x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-      }
-      switch (end - row) {
-        case 5:
-          project_k384_5x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 4:
-          project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 3:
-          project_k384_3x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 2:
-          project_k384_2x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 1:
-          project_k384_1x16(rooms->heads + row * 384, w, b, y + row * 384);
-          break;
-        default: break;
+      project_k384_1x64(rooms->heads + from * 384, w, b, y + from * 384);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 168) {
+      const size_t end = to - block < 168 ? to : block + 168;
+      for (size_t panel = 0; panel < 24; panel += 1) {
+        const float *w = packed + panel * 6144 + 442384;
+        const float *b = packed + panel * 16 + 590992;
+        float *y = rooms->sum + panel * 16;
+        size_t row = block;
+        for (; row + 12 <= end; row += 6) {
+          project_k384_6x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+        }
+        switch (end - row) {
+          case 11:
+            project_k384_6x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_5x16(rooms->heads + (row + 6) * 384, 384, w, b, y + (row + 6) * 384, 384);
+            break;
+          case 10:
+            project_k384_5x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_5x16(rooms->heads + (row + 5) * 384, 384, w, b, y + (row + 5) * 384, 384);
+            break;
+          case 9:
+            project_k384_5x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_4x16(rooms->heads + (row + 5) * 384, 384, w, b, y + (row + 5) * 384, 384);
+            break;
+          case 8:
+            project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_4x16(rooms->heads + (row + 4) * 384, 384, w, b, y + (row + 4) * 384, 384);
+            break;
+          case 7:
+            project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_3x16(rooms->heads + (row + 4) * 384, 384, w, b, y + (row + 4) * 384, 384);
+            break;
+          case 6:
+            project_k384_6x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 5:
+            project_k384_5x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 4:
+            project_k384_4x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 3:
+            project_k384_3x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 2:
+            project_k384_2x16(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 1:
+            project_k384_1x16(rooms->heads + row * 384, w, b, y + row * 384);
+            break;
+          default: break;
+        }
       }
     }
   }

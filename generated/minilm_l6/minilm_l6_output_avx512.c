@@ -14,8 +14,9 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 12,582,912 vector multiply-adds of 16 lanes
- * plan      q 8 x 48 (tiles), k 8 x 48 (tiles), v 8 x 48 (tiles), attention 12 queries x 16
- *           keys (tiles), one block of 256 keys, o 8 x 48 (tiles)
+ * plan      q 11 x 32 or 1 x 80 (tiles), k 11 x 32 or 1 x 80 (tiles), v 11 x 32 or 1 x 80
+ *           (tiles), attention 8 queries x 32 keys (tiles), one block of 256 keys, o 11 x 32 or
+ *           1 x 80 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -81,8 +82,226 @@ ON_TARGET static inline float vec_sum(vec a)
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
-/* 8 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_8x48(const float *x, ptrdiff_t x_row, const float *w,
+/* 1 x 80 sums over k = 0..383. */
+ON_TARGET static void project_k384_1x80(const float *x, const float *w, const float *b, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16);
+  vec c_0_2 = vec_load(b + 32);
+  vec c_0_3 = vec_load(b + 48);
+  vec c_0_4 = vec_load(b + 64);
+  for (size_t k = 0; k < 384; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_2 = vec_load(w + k * 16 + 12288);
+    const vec w_3 = vec_load(w + k * 16 + 18432);
+    const vec w_4 = vec_load(w + k * 16 + 24576);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
+        c_0_4);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
+  vec_store(y + 48, c_0_3);
+  vec_store(y + 64, c_0_4);
+}
+
+/* 1 x 64 sums over k = 0..383. */
+ON_TARGET static void project_k384_1x64(const float *x, const float *w, const float *b, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16);
+  vec c_0_2 = vec_load(b + 32);
+  vec c_0_3 = vec_load(b + 48);
+  for (size_t k = 0; k < 384; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_2 = vec_load(w + k * 16 + 12288);
+    const vec w_3 = vec_load(w + k * 16 + 18432);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
+  vec_store(y + 48, c_0_3);
+}
+
+/* 11 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_11x32(const float *x, ptrdiff_t x_row, const float *w,
+    const float *b, float *y, ptrdiff_t y_row)
+{
+  const float *x_1 = x + x_row; float *y_1 = y + y_row;
+  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
+  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
+  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
+  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
+  const float *x_6 = x + 6 * x_row; float *y_6 = y + 6 * y_row;
+  const float *x_7 = x + 7 * x_row; float *y_7 = y + 7 * y_row;
+  const float *x_8 = x + 8 * x_row; float *y_8 = y + 8 * y_row;
+  const float *x_9 = x + 9 * x_row; float *y_9 = y + 9 * y_row;
+  const float *x_10 = x + 10 * x_row; float *y_10 = y + 10 * y_row;
+  vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b),
+      c_4_0 = vec_load(b), c_5_0 = vec_load(b), c_6_0 = vec_load(b), c_7_0 = vec_load(b),
+      c_8_0 = vec_load(b), c_9_0 = vec_load(b), c_10_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
+      c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
+      c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
+      c_9_1 = vec_load(b + 16), c_10_1 = vec_load(b + 16);
+  for (size_t k = 0; k < 384; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 6144);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
+    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
+    a = vec_splat(x_6[k]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1, c_6_1);
+    a = vec_splat(x_7[k]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1, c_7_1);
+    a = vec_splat(x_8[k]); c_8_0 = vec_fma(a, w_0, c_8_0); c_8_1 = vec_fma(a, w_1, c_8_1);
+    a = vec_splat(x_9[k]); c_9_0 = vec_fma(a, w_0, c_9_0); c_9_1 = vec_fma(a, w_1, c_9_1);
+    a = vec_splat(x_10[k]); c_10_0 = vec_fma(a, w_0, c_10_0); c_10_1 = vec_fma(a, w_1, c_10_1);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y_1, c_1_0);
+  vec_store(y_1 + 16, c_1_1);
+  vec_store(y_2, c_2_0);
+  vec_store(y_2 + 16, c_2_1);
+  vec_store(y_3, c_3_0);
+  vec_store(y_3 + 16, c_3_1);
+  vec_store(y_4, c_4_0);
+  vec_store(y_4 + 16, c_4_1);
+  vec_store(y_5, c_5_0);
+  vec_store(y_5 + 16, c_5_1);
+  vec_store(y_6, c_6_0);
+  vec_store(y_6 + 16, c_6_1);
+  vec_store(y_7, c_7_0);
+  vec_store(y_7 + 16, c_7_1);
+  vec_store(y_8, c_8_0);
+  vec_store(y_8 + 16, c_8_1);
+  vec_store(y_9, c_9_0);
+  vec_store(y_9 + 16, c_9_1);
+  vec_store(y_10, c_10_0);
+  vec_store(y_10 + 16, c_10_1);
+}
+
+/* 10 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_10x32(const float *x, ptrdiff_t x_row, const float *w,
+    const float *b, float *y, ptrdiff_t y_row)
+{
+  const float *x_1 = x + x_row; float *y_1 = y + y_row;
+  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
+  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
+  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
+  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
+  const float *x_6 = x + 6 * x_row; float *y_6 = y + 6 * y_row;
+  const float *x_7 = x + 7 * x_row; float *y_7 = y + 7 * y_row;
+  const float *x_8 = x + 8 * x_row; float *y_8 = y + 8 * y_row;
+  const float *x_9 = x + 9 * x_row; float *y_9 = y + 9 * y_row;
+  vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b),
+      c_4_0 = vec_load(b), c_5_0 = vec_load(b), c_6_0 = vec_load(b), c_7_0 = vec_load(b),
+      c_8_0 = vec_load(b), c_9_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
+      c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
+      c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
+      c_9_1 = vec_load(b + 16);
+  for (size_t k = 0; k < 384; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 6144);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
+    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
+    a = vec_splat(x_6[k]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1, c_6_1);
+    a = vec_splat(x_7[k]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1, c_7_1);
+    a = vec_splat(x_8[k]); c_8_0 = vec_fma(a, w_0, c_8_0); c_8_1 = vec_fma(a, w_1, c_8_1);
+    a = vec_splat(x_9[k]); c_9_0 = vec_fma(a, w_0, c_9_0); c_9_1 = vec_fma(a, w_1, c_9_1);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y_1, c_1_0);
+  vec_store(y_1 + 16, c_1_1);
+  vec_store(y_2, c_2_0);
+  vec_store(y_2 + 16, c_2_1);
+  vec_store(y_3, c_3_0);
+  vec_store(y_3 + 16, c_3_1);
+  vec_store(y_4, c_4_0);
+  vec_store(y_4 + 16, c_4_1);
+  vec_store(y_5, c_5_0);
+  vec_store(y_5 + 16, c_5_1);
+  vec_store(y_6, c_6_0);
+  vec_store(y_6 + 16, c_6_1);
+  vec_store(y_7, c_7_0);
+  vec_store(y_7 + 16, c_7_1);
+  vec_store(y_8, c_8_0);
+  vec_store(y_8 + 16, c_8_1);
+  vec_store(y_9, c_9_0);
+  vec_store(y_9 + 16, c_9_1);
+}
+
+/* 9 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_9x32(const float *x, ptrdiff_t x_row, const float *w,
+    const float *b, float *y, ptrdiff_t y_row)
+{
+  const float *x_1 = x + x_row; float *y_1 = y + y_row;
+  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
+  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
+  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
+  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
+  const float *x_6 = x + 6 * x_row; float *y_6 = y + 6 * y_row;
+  const float *x_7 = x + 7 * x_row; float *y_7 = y + 7 * y_row;
+  const float *x_8 = x + 8 * x_row; float *y_8 = y + 8 * y_row;
+  vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b),
+      c_4_0 = vec_load(b), c_5_0 = vec_load(b), c_6_0 = vec_load(b), c_7_0 = vec_load(b),
+      c_8_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
+      c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
+      c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16);
+  for (size_t k = 0; k < 384; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 6144);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
+    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
+    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
+    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
+    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
+    a = vec_splat(x_6[k]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1, c_6_1);
+    a = vec_splat(x_7[k]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1, c_7_1);
+    a = vec_splat(x_8[k]); c_8_0 = vec_fma(a, w_0, c_8_0); c_8_1 = vec_fma(a, w_1, c_8_1);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y_1, c_1_0);
+  vec_store(y_1 + 16, c_1_1);
+  vec_store(y_2, c_2_0);
+  vec_store(y_2 + 16, c_2_1);
+  vec_store(y_3, c_3_0);
+  vec_store(y_3 + 16, c_3_1);
+  vec_store(y_4, c_4_0);
+  vec_store(y_4 + 16, c_4_1);
+  vec_store(y_5, c_5_0);
+  vec_store(y_5 + 16, c_5_1);
+  vec_store(y_6, c_6_0);
+  vec_store(y_6 + 16, c_6_1);
+  vec_store(y_7, c_7_0);
+  vec_store(y_7 + 16, c_7_1);
+  vec_store(y_8, c_8_0);
+  vec_store(y_8 + 16, c_8_1);
+}
+
+/* 8 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_8x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
 {
   const float *x_1 = x + x_row; float *y_1 = y + y_row;
@@ -97,59 +316,39 @@ ON_TARGET static void project_k384_8x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
-      c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
-      c_6_2 = vec_load(b + 32), c_7_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
-        c_1_2 = vec_fma(a, w_2, c_1_2);
     a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
-        c_2_2 = vec_fma(a, w_2, c_2_2);
     a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
-        c_3_2 = vec_fma(a, w_2, c_3_2);
     a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
-        c_4_2 = vec_fma(a, w_2, c_4_2);
     a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
-        c_5_2 = vec_fma(a, w_2, c_5_2);
     a = vec_splat(x_6[k]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1, c_6_1);
-        c_6_2 = vec_fma(a, w_2, c_6_2);
     a = vec_splat(x_7[k]); c_7_0 = vec_fma(a, w_0, c_7_0); c_7_1 = vec_fma(a, w_1, c_7_1);
-        c_7_2 = vec_fma(a, w_2, c_7_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
-  vec_store(y_1 + 32, c_1_2);
   vec_store(y_2, c_2_0);
   vec_store(y_2 + 16, c_2_1);
-  vec_store(y_2 + 32, c_2_2);
   vec_store(y_3, c_3_0);
   vec_store(y_3 + 16, c_3_1);
-  vec_store(y_3 + 32, c_3_2);
   vec_store(y_4, c_4_0);
   vec_store(y_4 + 16, c_4_1);
-  vec_store(y_4 + 32, c_4_2);
   vec_store(y_5, c_5_0);
   vec_store(y_5 + 16, c_5_1);
-  vec_store(y_5 + 32, c_5_2);
   vec_store(y_6, c_6_0);
   vec_store(y_6 + 16, c_6_1);
-  vec_store(y_6 + 32, c_6_2);
   vec_store(y_7, c_7_0);
   vec_store(y_7 + 16, c_7_1);
-  vec_store(y_7 + 32, c_7_2);
 }
 
-/* 7 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_7x48(const float *x, ptrdiff_t x_row, const float *w,
+/* 7 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_7x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
 {
   const float *x_1 = x + x_row; float *y_1 = y + y_row;
@@ -163,54 +362,36 @@ ON_TARGET static void project_k384_7x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
-      c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
-      c_6_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
-        c_1_2 = vec_fma(a, w_2, c_1_2);
     a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
-        c_2_2 = vec_fma(a, w_2, c_2_2);
     a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
-        c_3_2 = vec_fma(a, w_2, c_3_2);
     a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
-        c_4_2 = vec_fma(a, w_2, c_4_2);
     a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
-        c_5_2 = vec_fma(a, w_2, c_5_2);
     a = vec_splat(x_6[k]); c_6_0 = vec_fma(a, w_0, c_6_0); c_6_1 = vec_fma(a, w_1, c_6_1);
-        c_6_2 = vec_fma(a, w_2, c_6_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
-  vec_store(y_1 + 32, c_1_2);
   vec_store(y_2, c_2_0);
   vec_store(y_2 + 16, c_2_1);
-  vec_store(y_2 + 32, c_2_2);
   vec_store(y_3, c_3_0);
   vec_store(y_3 + 16, c_3_1);
-  vec_store(y_3 + 32, c_3_2);
   vec_store(y_4, c_4_0);
   vec_store(y_4 + 16, c_4_1);
-  vec_store(y_4 + 32, c_4_2);
   vec_store(y_5, c_5_0);
   vec_store(y_5 + 16, c_5_1);
-  vec_store(y_5 + 32, c_5_2);
   vec_store(y_6, c_6_0);
   vec_store(y_6 + 16, c_6_1);
-  vec_store(y_6 + 32, c_6_2);
 }
 
-/* 6 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_6x48(const float *x, ptrdiff_t x_row, const float *w,
+/* 6 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_6x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
 {
   const float *x_1 = x + x_row; float *y_1 = y + y_row;
@@ -222,48 +403,33 @@ ON_TARGET static void project_k384_6x48(const float *x, ptrdiff_t x_row, const f
       c_4_0 = vec_load(b), c_5_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
-      c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
-        c_1_2 = vec_fma(a, w_2, c_1_2);
     a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
-        c_2_2 = vec_fma(a, w_2, c_2_2);
     a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
-        c_3_2 = vec_fma(a, w_2, c_3_2);
     a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
-        c_4_2 = vec_fma(a, w_2, c_4_2);
     a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0); c_5_1 = vec_fma(a, w_1, c_5_1);
-        c_5_2 = vec_fma(a, w_2, c_5_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
-  vec_store(y_1 + 32, c_1_2);
   vec_store(y_2, c_2_0);
   vec_store(y_2 + 16, c_2_1);
-  vec_store(y_2 + 32, c_2_2);
   vec_store(y_3, c_3_0);
   vec_store(y_3 + 16, c_3_1);
-  vec_store(y_3 + 32, c_3_2);
   vec_store(y_4, c_4_0);
   vec_store(y_4 + 16, c_4_1);
-  vec_store(y_4 + 32, c_4_2);
   vec_store(y_5, c_5_0);
   vec_store(y_5 + 16, c_5_1);
-  vec_store(y_5 + 32, c_5_2);
 }
 
-/* 5 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_5x48(const float *x, ptrdiff_t x_row, const float *w,
+/* 5 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_5x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
 {
   const float *x_1 = x + x_row; float *y_1 = y + y_row;
@@ -274,43 +440,30 @@ ON_TARGET static void project_k384_5x48(const float *x, ptrdiff_t x_row, const f
       c_4_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
-      c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
-        c_1_2 = vec_fma(a, w_2, c_1_2);
     a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
-        c_2_2 = vec_fma(a, w_2, c_2_2);
     a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
-        c_3_2 = vec_fma(a, w_2, c_3_2);
     a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0); c_4_1 = vec_fma(a, w_1, c_4_1);
-        c_4_2 = vec_fma(a, w_2, c_4_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
-  vec_store(y_1 + 32, c_1_2);
   vec_store(y_2, c_2_0);
   vec_store(y_2 + 16, c_2_1);
-  vec_store(y_2 + 32, c_2_2);
   vec_store(y_3, c_3_0);
   vec_store(y_3 + 16, c_3_1);
-  vec_store(y_3 + 32, c_3_2);
   vec_store(y_4, c_4_0);
   vec_store(y_4 + 16, c_4_1);
-  vec_store(y_4 + 32, c_4_2);
 }
 
-/* 4 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_4x48(const float *x, ptrdiff_t x_row, const float *w,
+/* 4 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_4x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
 {
   const float *x_1 = x + x_row; float *y_1 = y + y_row;
@@ -319,111 +472,82 @@ ON_TARGET static void project_k384_4x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
-      c_3_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
-        c_1_2 = vec_fma(a, w_2, c_1_2);
     a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
-        c_2_2 = vec_fma(a, w_2, c_2_2);
     a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
-        c_3_2 = vec_fma(a, w_2, c_3_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
-  vec_store(y_1 + 32, c_1_2);
   vec_store(y_2, c_2_0);
   vec_store(y_2 + 16, c_2_1);
-  vec_store(y_2 + 32, c_2_2);
   vec_store(y_3, c_3_0);
   vec_store(y_3 + 16, c_3_1);
-  vec_store(y_3 + 32, c_3_2);
 }
 
-/* 3 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_3x48(const float *x, ptrdiff_t x_row, const float *w,
+/* 3 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_3x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
 {
   const float *x_1 = x + x_row; float *y_1 = y + y_row;
   const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
-        c_1_2 = vec_fma(a, w_2, c_1_2);
     a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
-        c_2_2 = vec_fma(a, w_2, c_2_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
-  vec_store(y_1 + 32, c_1_2);
   vec_store(y_2, c_2_0);
   vec_store(y_2 + 16, c_2_1);
-  vec_store(y_2 + 32, c_2_2);
 }
 
-/* 2 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_2x48(const float *x, ptrdiff_t x_row, const float *w,
+/* 2 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_2x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
 {
   const float *x_1 = x + x_row; float *y_1 = y + y_row;
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
-        c_1_2 = vec_fma(a, w_2, c_1_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
-  vec_store(y_1 + 32, c_1_2);
 }
 
-/* 1 x 48 sums over k = 0..383. */
-ON_TARGET static void project_k384_1x48(const float *x, const float *w, const float *b, float *y)
+/* 1 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_1x32(const float *x, const float *w, const float *b, float *y)
 {
   vec c_0_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, c_0_0);
   vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
 }
 
 /* Norm of the sum with the residual. */
@@ -470,39 +594,109 @@ ON_TARGET static void finish(const minilm_l6_call *call, const minilm_l6_rooms *
 ON_TARGET void minilm_l6_output_avx512(const minilm_l6_call *call, const minilm_l6_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  for (size_t block = from; block < to; block += 168) {
-    const size_t end = to - block < 168 ? to : block + 168;
-    for (size_t panel = 0; panel < 24; panel += 3) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 20; panel += 5) {
       const float *w = packed + panel * 6144 + 442384;
       const float *b = packed + panel * 16 + 590992;
       float *y = rooms->sum + panel * 16;
-      size_t row = block;
-      for (; row + 8 <= end; row += 8) {
-        project_k384_8x48(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-      }
-      switch (end - row) {
-        case 7:
-          project_k384_7x48(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 6:
-          project_k384_6x48(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 5:
-          project_k384_5x48(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 4:
-          project_k384_4x48(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 3:
-          project_k384_3x48(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 2:
-          project_k384_2x48(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-          break;
-        case 1:
-          project_k384_1x48(rooms->heads + row * 384, w, b, y + row * 384);
-          break;
-        default: break;
+      project_k384_1x80(rooms->heads + from * 384, w, b, y + from * 384);
+    }
+    {
+      const float *w = packed + 565264;
+      const float *b = packed + 591312;
+      float *y = rooms->sum + 320;
+      project_k384_1x64(rooms->heads + from * 384, w, b, y + from * 384);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 165) {
+      const size_t end = to - block < 165 ? to : block + 165;
+      for (size_t panel = 0; panel < 24; panel += 2) {
+        const float *w = packed + panel * 6144 + 442384;
+        const float *b = packed + panel * 16 + 590992;
+        float *y = rooms->sum + panel * 16;
+        size_t row = block;
+        for (; row + 22 <= end; row += 11) {
+          project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+        }
+        switch (end - row) {
+          case 21:
+            project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_10x32(rooms->heads + (row + 11) * 384, 384, w, b, y + (row + 11) * 384,
+                384);
+            break;
+          case 20:
+            project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_10x32(rooms->heads + (row + 10) * 384, 384, w, b, y + (row + 10) * 384,
+                384);
+            break;
+          case 19:
+            project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_9x32(rooms->heads + (row + 10) * 384, 384, w, b, y + (row + 10) * 384,
+                384);
+            break;
+          case 18:
+            project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_9x32(rooms->heads + (row + 9) * 384, 384, w, b, y + (row + 9) * 384, 384);
+            break;
+          case 17:
+            project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_8x32(rooms->heads + (row + 9) * 384, 384, w, b, y + (row + 9) * 384, 384);
+            break;
+          case 16:
+            project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_8x32(rooms->heads + (row + 8) * 384, 384, w, b, y + (row + 8) * 384, 384);
+            break;
+          case 15:
+            project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_7x32(rooms->heads + (row + 8) * 384, 384, w, b, y + (row + 8) * 384, 384);
+            break;
+          case 14:
+            project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_7x32(rooms->heads + (row + 7) * 384, 384, w, b, y + (row + 7) * 384, 384);
+            break;
+          case 13:
+            project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_6x32(rooms->heads + (row + 7) * 384, 384, w, b, y + (row + 7) * 384, 384);
+            break;
+          case 12:
+            project_k384_6x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            project_k384_6x32(rooms->heads + (row + 6) * 384, 384, w, b, y + (row + 6) * 384, 384);
+            break;
+          case 11:
+            project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 10:
+            project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 9:
+            project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 8:
+            project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 7:
+            project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 6:
+            project_k384_6x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 5:
+            project_k384_5x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 4:
+            project_k384_4x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 3:
+            project_k384_3x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 2:
+            project_k384_2x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+            break;
+          case 1:
+            project_k384_1x32(rooms->heads + row * 384, w, b, y + row * 384);
+            break;
+          default: break;
+        }
       }
     }
   }

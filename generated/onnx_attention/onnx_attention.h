@@ -32,8 +32,10 @@ extern "C" {
  * 0..128 tokens, self-attention, 0..896 past in the cache
  * masks: causal, additive; a key is kept where all keep it */
 
-#define ONNX_ATTENTION_FORMAT 1 /* this interface and the packed form */
-#define ONNX_ATTENTION_SPEC 0xccd4ac3eu /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define ONNX_ATTENTION_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define ONNX_ATTENTION_SPEC 0xccd4ac3eu
 enum {
   ONNX_ATTENTION_HEADS = 8,
   ONNX_ATTENTION_KV_HEADS = 4,
@@ -46,10 +48,14 @@ enum {
   ONNX_ATTENTION_TOKENS_MAX = 128,
   ONNX_ATTENTION_PAST_MAX = 896
 };
-#define ONNX_ATTENTION_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define ONNX_ATTENTION_PACKED_BYTES ((size_t)64u) /* one form for every target */
-#define ONNX_ATTENTION_WORKSPACE_BYTES ((size_t)604032u) /* of a call with the largest counts */
-#define ONNX_ATTENTION_SCRATCH_BYTES ((size_t)14208u) /* for each worker of onnx_attention_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define ONNX_ATTENTION_ALIGN 64
+/* One form for every target. */
+#define ONNX_ATTENTION_PACKED_BYTES ((size_t)64u)
+/* Of a call with the largest counts. */
+#define ONNX_ATTENTION_WORKSPACE_BYTES ((size_t)604032u)
+/* For each worker of onnx_attention_attend. */
+#define ONNX_ATTENTION_SCRATCH_BYTES ((size_t)14208u)
 
 typedef enum {
   ONNX_ATTENTION_OK = 0, /* done */
@@ -85,8 +91,8 @@ typedef struct {
 } onnx_attention_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: ONNX_ATTENTION_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: ONNX_ATTENTION_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 onnx_attention_status onnx_attention_pack(const onnx_attention_weights *weights, void *packed,
     size_t bytes);
 

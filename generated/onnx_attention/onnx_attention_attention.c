@@ -250,11 +250,9 @@ static inline float vec_top(vec a)
 /* e^x for x <= 0, at most 2 ulp; 0 below ln(FLT_MIN); NaN of NaN */
 static inline vec vec_exp(vec x)
 {
-  /* e^x = 2^n * e^r, n = round(x / ln 2), |r| <= ln 2 / 2; ln 2 in two parts,
-     the first of few bits, */
-  /* so that n times it is exact without FMA,
-     too. The polynomial is the minimax one of degree 6 with */
-  /* 1 at 0. n has a bound, so that 2^n is normal; what is below it ends as 0, NaN as NaN. */
+  /* e^x = 2^n * e^r, n = round(x / ln 2), |r| <= ln 2 / 2; ln 2 in two parts, the first of few */
+  /* bits, so that n times it is exact without FMA, too. The polynomial is the minimax one of */
+  /* degree 6 with 1 at 0. n has a bound for 2^n to be normal; what is below it ends as 0. */
   const vec n = vec_round(vec_mul(vec_max(x, vec_splat(-87.5f)), vec_splat(1.44269504f)));
   vec r = vec_fma(n, vec_splat(-0.693359375f), x);
   r = vec_fma(n, vec_splat(2.12194440e-4f), r);
@@ -270,8 +268,7 @@ static inline vec vec_exp(vec x)
 /* tanh x, at most 4 ulp; NaN of NaN */
 static inline vec vec_tanh(vec x)
 {
-  /* Near 0 an odd polynomial, elsewhere (1 - e) / (1 + e) with e = e^(-2|x|),
-     which can not overflow. */
+  /* Near 0 an odd polynomial, elsewhere (1 - e) / (1 + e) with e = e^(-2|x|), at most 1. */
   const vec size = vec_absolute(x);
   const vec e = vec_exp(vec_mul(size, vec_splat(-2.0f)));
   const vec one = vec_splat(1.0f);
@@ -656,8 +653,9 @@ void onnx_attention_attend_portable(const onnx_attention_call *call,
 {
   (void)packed;
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 3) {
-      const size_t positions = to - row < 3 ? to - row : 3;
+    for (size_t row = from, positions; row < to; row += positions) {
+      const size_t left = to - row, tiles = (left + 2) / 3;
+      positions = (left + tiles - 1) / tiles;
       attend_tile(call, rooms, scratch, head, row, positions);
     }
   }

@@ -30,8 +30,10 @@ extern "C" {
  * h_i = softmax(0.35355338 q_i K_i) V_i, 2 heads, p_q = 8, p_v = 8
  * 4 tokens, self-attention */
 
-#define SMALL_FULL_FORMAT 1 /* this interface and the packed form */
-#define SMALL_FULL_SPEC 0xa67d3a39u /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define SMALL_FULL_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define SMALL_FULL_SPEC 0xa67d3a39u
 enum {
   SMALL_FULL_HEADS = 2,
   SMALL_FULL_D = 16,
@@ -40,10 +42,14 @@ enum {
   SMALL_FULL_P_O = 16,
   SMALL_FULL_TOKENS_MAX = 4
 };
-#define SMALL_FULL_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define SMALL_FULL_PACKED_BYTES ((size_t)4416u) /* one form for every target */
-#define SMALL_FULL_WORKSPACE_BYTES ((size_t)2816u) /* of a call with the largest counts */
-#define SMALL_FULL_SCRATCH_BYTES ((size_t)512u) /* for each worker of small_full_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define SMALL_FULL_ALIGN 64
+/* One form for every target. */
+#define SMALL_FULL_PACKED_BYTES ((size_t)4416u)
+/* Of a call with the largest counts. */
+#define SMALL_FULL_WORKSPACE_BYTES ((size_t)2816u)
+/* For each worker of small_full_attend. */
+#define SMALL_FULL_SCRATCH_BYTES ((size_t)512u)
 
 typedef enum {
   SMALL_FULL_OK = 0, /* done */
@@ -93,8 +99,8 @@ typedef struct {
 } small_full_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: SMALL_FULL_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: SMALL_FULL_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 small_full_status small_full_pack(const small_full_weights *weights, void *packed, size_t bytes);
 
 /* ---- The layer ---- */

@@ -281,29 +281,16 @@ ON_TARGET static void attend_tile_h0_r0(const small_full_rooms *rooms, float *sc
   top[2] = -FLT_MAX; total[2] = 0.0f;
   top[3] = -FLT_MAX; total[3] = 0.0f;
   {
-    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
-    size_t first = 0, stop = rooms->live - 0 < 16 ? rooms->live - 0 : 16;
-    const size_t last = (stop + 15) / 16 * 16;
-    if (first < stop) {
-      if (first < 16 && last > 0) {
-        scores_4x16_h0_r0_k0(q, keys, scores);
-      }
-      soften_kept(scores, top, total);
-      share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-      soften_kept(scores + 16, top + 1, total + 1);
-      share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-      soften_kept(scores + 32, top + 2, total + 2);
-      share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-      soften_kept(scores + 48, top + 3, total + 3);
-      share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
-      mix_4x16_last8_h0_r0_b0_c0_k0(scores, values, share, out);
-    }
-    else {
-      vec_store_8(out, vec_zero());
-      vec_store_8(out + 16, vec_zero());
-      vec_store_8(out + 32, vec_zero());
-      vec_store_8(out + 48, vec_zero());
-    }
+    scores_4x16_h0_r0_k0(q, keys, scores);
+    soften_kept(scores, top, total);
+    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
+    soften_kept(scores + 16, top + 1, total + 1);
+    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
+    soften_kept(scores + 32, top + 2, total + 2);
+    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
+    soften_kept(scores + 48, top + 3, total + 3);
+    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    mix_4x16_last8_h0_r0_b0_c0_k0(scores, values, share, out);
   }
 }
 
@@ -416,29 +403,16 @@ ON_TARGET static void attend_tile_h1_r0(const small_full_rooms *rooms, float *sc
   top[2] = -FLT_MAX; total[2] = 0.0f;
   top[3] = -FLT_MAX; total[3] = 0.0f;
   {
-    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
-    size_t first = 0, stop = rooms->live - 0 < 16 ? rooms->live - 0 : 16;
-    const size_t last = (stop + 15) / 16 * 16;
-    if (first < stop) {
-      if (first < 16 && last > 0) {
-        scores_4x16_h1_r0_k0(q, keys, scores);
-      }
-      soften_kept(scores, top, total);
-      share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-      soften_kept(scores + 16, top + 1, total + 1);
-      share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-      soften_kept(scores + 32, top + 2, total + 2);
-      share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-      soften_kept(scores + 48, top + 3, total + 3);
-      share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
-      mix_4x16_last8_h1_r0_b0_c0_k0(scores, values, share, out);
-    }
-    else {
-      vec_store_8(out, vec_zero());
-      vec_store_8(out + 16, vec_zero());
-      vec_store_8(out + 32, vec_zero());
-      vec_store_8(out + 48, vec_zero());
-    }
+    scores_4x16_h1_r0_k0(q, keys, scores);
+    soften_kept(scores, top, total);
+    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
+    soften_kept(scores + 16, top + 1, total + 1);
+    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
+    soften_kept(scores + 32, top + 2, total + 2);
+    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
+    soften_kept(scores + 48, top + 3, total + 3);
+    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    mix_4x16_last8_h1_r0_b0_c0_k0(scores, values, share, out);
   }
 }
 

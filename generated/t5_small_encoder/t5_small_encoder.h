@@ -35,8 +35,10 @@ extern "C" {
  * masks: padding; a key is kept where all keep it
  * the input goes through RMSNorm first */
 
-#define T5_SMALL_ENCODER_FORMAT 1 /* this interface and the packed form */
-#define T5_SMALL_ENCODER_SPEC 0x33e96e2cu /* hash of the spec; others are refused */
+/* This interface and the packed form. */
+#define T5_SMALL_ENCODER_FORMAT 1
+/* Hash of the spec; others are refused. */
+#define T5_SMALL_ENCODER_SPEC 0x33e96e2cu
 enum {
   T5_SMALL_ENCODER_HEADS = 8,
   T5_SMALL_ENCODER_D = 512,
@@ -45,10 +47,14 @@ enum {
   T5_SMALL_ENCODER_P_O = 512,
   T5_SMALL_ENCODER_TOKENS_MAX = 512
 };
-#define T5_SMALL_ENCODER_ALIGN 64 /* bytes; of packed weights, workspace and scratch */
-#define T5_SMALL_ENCODER_PACKED_BYTES ((size_t)4205632u) /* one form for every target */
-#define T5_SMALL_ENCODER_WORKSPACE_BYTES ((size_t)9451008u) /* of a call with the largest counts */
-#define T5_SMALL_ENCODER_SCRATCH_BYTES ((size_t)13824u) /* for each worker of t5_small_encoder_attend */
+/* Bytes; of packed weights, workspace and scratch. */
+#define T5_SMALL_ENCODER_ALIGN 64
+/* One form for every target. */
+#define T5_SMALL_ENCODER_PACKED_BYTES ((size_t)4205632u)
+/* Of a call with the largest counts. */
+#define T5_SMALL_ENCODER_WORKSPACE_BYTES ((size_t)9448704u)
+/* For each worker of t5_small_encoder_attend. */
+#define T5_SMALL_ENCODER_SCRATCH_BYTES ((size_t)11520u)
 
 typedef enum {
   T5_SMALL_ENCODER_OK = 0, /* done */
@@ -94,8 +100,8 @@ typedef struct {
 } t5_small_encoder_weights;
 
 /* Packs the weights, once; the result may be kept, written to disk, or linked from flash.
- * packed: T5_SMALL_ENCODER_PACKED_BYTES, aligned. Anything missing or too small is a status, and
- * nothing is written. */
+ * packed: T5_SMALL_ENCODER_PACKED_BYTES, aligned. Anything missing or too small is a status,
+ * and nothing is written. */
 t5_small_encoder_status t5_small_encoder_pack(const t5_small_encoder_weights *weights,
     void *packed, size_t bytes);
 

@@ -15,8 +15,9 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 805,306,368 multiply-adds, 4,205,632 bytes of packed
  *           weights; 50,331,648 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 5 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -256,8 +257,8 @@ static inline float vec_top(vec a)
 static inline vec vec_exp2(vec x)
 {
   /* 2^x = 2^n * 2^r, n = round(x),
-     |r| <= 1/2. The polynomial is the minimax one of degree 6 with 1 */
-  /* at 0. n has a bound, so that 2^n is normal; what is below it ends as 0, NaN as NaN. */
+     |r| <= 1/2. The polynomial is the minimax one of degree 6 with */
+  /* 1 at 0. n has a bound for 2^n to be normal; what is below it ends as 0. */
   const vec n = vec_round(vec_max(x, vec_splat(-126.0f)));
   const vec r = vec_sub(x, n);
   vec e = vec_splat(1.53225483e-4f);
@@ -420,29 +421,6 @@ static void soften_kept(const t5_small_encoder_rooms *rooms, const float *packed
   *top = largest;
 }
 
-/* Scores of 6 queries and 16 keys. */
-static void scores_6x16(const float *q, const float *k, float *scores)
-{
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
-  for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(q[p + 512]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(q[p + 1024]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(q[p + 1536]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(q[p + 2048]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(q[p + 2560]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec_store(scores, c_0_0);
-  vec_store(scores + 256, c_1_0);
-  vec_store(scores + 512, c_2_0);
-  vec_store(scores + 768, c_3_0);
-  vec_store(scores + 1024, c_4_0);
-  vec_store(scores + 1280, c_5_0);
-}
-
 /* Scores of 5 queries and 16 keys. */
 static void scores_5x16(const float *q, const float *k, float *scores)
 {
@@ -528,9 +506,6 @@ static void scores_1x16(const float *q, const float *k, float *scores)
 static void scores_16(size_t positions, const float *q, const float *k, float *scores)
 {
   switch (positions) {
-    case 6:
-      scores_6x16(q, k, scores);
-      break;
     case 5:
       scores_5x16(q, k, scores);
       break;
@@ -548,41 +523,6 @@ static void scores_16(size_t positions, const float *q, const float *k, float *s
       break;
     default: break;
   }
-}
-
-/* Weights of 6 rows times values, 16 columns. */
-static int mix_6x16(const float *scores, const float *values, size_t first, size_t stop,
-    const float *fade, int masked, float *mixed)
-{
-  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0])), c_1_0 = vec_mul(vec_load(mixed + 64),
-      vec_splat(fade[1])), c_2_0 = vec_mul(vec_load(mixed + 128), vec_splat(fade[2])),
-      c_3_0 = vec_mul(vec_load(mixed + 192), vec_splat(fade[3])),
-      c_4_0 = vec_mul(vec_load(mixed + 256), vec_splat(fade[4])),
-      c_5_0 = vec_mul(vec_load(mixed + 320), vec_splat(fade[5]));
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(scores[key + 512]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(scores[key + 768]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(scores[key + 1024]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(scores[key + 1280]); c_5_0 = vec_fma(a, w_0, c_5_0);
-  }
-  vec wild = vec_overflow(c_0_0);
-  wild = vec_either(wild, vec_overflow(c_1_0));
-  wild = vec_either(wild, vec_overflow(c_2_0));
-  wild = vec_either(wild, vec_overflow(c_3_0));
-  wild = vec_either(wild, vec_overflow(c_4_0));
-  wild = vec_either(wild, vec_overflow(c_5_0));
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(mixed, c_0_0);
-  vec_store(mixed + 64, c_1_0);
-  vec_store(mixed + 128, c_2_0);
-  vec_store(mixed + 192, c_3_0);
-  vec_store(mixed + 256, c_4_0);
-  vec_store(mixed + 320, c_5_0);
-  return 1;
 }
 
 /* Weights of 5 rows times values, 16 columns. */
@@ -707,8 +647,6 @@ static int mix_16(size_t positions, const float *scores, const float *values, si
     size_t stop, const float *fade, int masked, float *mixed)
 {
   switch (positions) {
-    case 6:
-      return mix_6x16(scores, values, first, stop, fade, masked, mixed);
     case 5:
       return mix_5x16(scores, values, first, stop, fade, masked, mixed);
     case 4:
@@ -747,13 +685,13 @@ static void attend_tile(const t5_small_encoder_call *call, const t5_small_encode
   const float *values = rooms->values + head * rooms->positions * 64;
   float *out = rooms->heads + row * 512 + head * 64;
   float *scores = scratch;
-  int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6];
+  int32_t *keep = (int32_t *)(void *)(scratch + 1280);
+  float top[5], total[5], share[5];
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }
-  float fade[6];
-  float *mixed = scratch + 3072;
+  float fade[5];
+  float *mixed = scratch + 2560;
   for (size_t position = 0; position < positions; position++) {
     for (size_t v = 0; v < 64; v += 16) {
       vec_store(mixed + position * 64 + v, vec_zero());
@@ -833,8 +771,9 @@ void t5_small_encoder_attend_portable(const t5_small_encoder_call *call,
     size_t to, size_t head_from, size_t head_to)
 {
   for (size_t head = head_from; head < head_to; head++) {
-    for (size_t row = from; row < to; row += 6) {
-      const size_t positions = to - row < 6 ? to - row : 6;
+    for (size_t row = from, positions; row < to; row += positions) {
+      const size_t left = to - row, tiles = (left + 4) / 5;
+      positions = (left + tiles - 1) / tiles;
       attend_tile(call, rooms, packed, scratch, head, row, positions);
     }
   }

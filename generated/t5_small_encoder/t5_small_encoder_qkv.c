@@ -15,8 +15,9 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 805,306,368 multiply-adds, 4,205,632 bytes of packed
  *           weights; 50,331,648 vector multiply-adds of 16 lanes
- * plan      q 6 x 16 (tiles), k 6 x 16 (tiles), v 6 x 16 (tiles), attention 6 queries x 16 keys
- *           (tiles), blocks of 256 keys, o 6 x 16 (tiles)
+ * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
+ *           attention 5 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -143,33 +144,38 @@ static void norm_input(const float *x, const float *gamma, float *y)
   }
 }
 
-/* 6 x 16 sums over k = 0..511. */
-static void project_k512_no_bias_scaled_6x16(const float *x, ptrdiff_t x_row, const float *w,
-    float scale, float *y, ptrdiff_t y_row)
+/* 1 x 48 sums over k = 0..511. */
+static void project_k512_no_bias_scaled_1x48(const float *x, const float *w, float scale, float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  vec c_0_2 = vec_zero();
   for (size_t k = 0; k < 512; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8192);
+    const vec w_2 = vec_load(w + k * 16 + 16384);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y_1, vec_mul(c_1_0, vec_splat(scale)));
-  vec_store(y_2, vec_mul(c_2_0, vec_splat(scale)));
-  vec_store(y_3, vec_mul(c_3_0, vec_splat(scale)));
-  vec_store(y_4, vec_mul(c_4_0, vec_splat(scale)));
-  vec_store(y_5, vec_mul(c_5_0, vec_splat(scale)));
+  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
+  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
+}
+
+/* 1 x 32 sums over k = 0..511. */
+static void project_k512_no_bias_scaled_1x32(const float *x, const float *w, float scale, float *y)
+{
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  for (size_t k = 0; k < 512; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8192);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
+  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
 }
 
 /* 5 x 16 sums over k = 0..511. */
@@ -267,33 +273,38 @@ static void project_k512_no_bias_scaled_1x16(const float *x, const float *w, flo
   vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
 }
 
-/* 6 x 16 sums over k = 0..511. */
-static void project_k512_no_bias_6x16(const float *x, ptrdiff_t x_row, const float *w, float *y,
-    ptrdiff_t y_row)
+/* 1 x 48 sums over k = 0..511. */
+static void project_k512_no_bias_1x48(const float *x, const float *w, float *y)
 {
-  const float *x_1 = x + x_row; float *y_1 = y + y_row;
-  const float *x_2 = x + 2 * x_row; float *y_2 = y + 2 * y_row;
-  const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
-  const float *x_4 = x + 4 * x_row; float *y_4 = y + 4 * y_row;
-  const float *x_5 = x + 5 * x_row; float *y_5 = y + 5 * y_row;
-  vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
-      c_4_0 = vec_zero(), c_5_0 = vec_zero();
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  vec c_0_2 = vec_zero();
   for (size_t k = 0; k < 512; k++) {
     const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8192);
+    const vec w_2 = vec_load(w + k * 16 + 16384);
     vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
-    a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0);
-    a = vec_splat(x_2[k]); c_2_0 = vec_fma(a, w_0, c_2_0);
-    a = vec_splat(x_3[k]); c_3_0 = vec_fma(a, w_0, c_3_0);
-    a = vec_splat(x_4[k]); c_4_0 = vec_fma(a, w_0, c_4_0);
-    a = vec_splat(x_5[k]); c_5_0 = vec_fma(a, w_0, c_5_0);
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
   }
   vec_store(y, c_0_0);
-  vec_store(y_1, c_1_0);
-  vec_store(y_2, c_2_0);
-  vec_store(y_3, c_3_0);
-  vec_store(y_4, c_4_0);
-  vec_store(y_5, c_5_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
+}
+
+/* 1 x 32 sums over k = 0..511. */
+static void project_k512_no_bias_1x32(const float *x, const float *w, float *y)
+{
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  for (size_t k = 0; k < 512; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 8192);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
 }
 
 /* 5 x 16 sums over k = 0..511. */
@@ -445,38 +456,75 @@ void t5_small_encoder_project_q_portable(const t5_small_encoder_call *call,
     norm_input(call->x + (ptrdiff_t)row * call->x_row, packed + 1048592,
         rooms->normed_q + row * 512);
   }
-  for (size_t block = from; block < to; block += 126) {
-    const size_t end = to - block < 126 ? to : block + 126;
-    for (size_t panel = 0; panel < 32; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 30; panel += 3) {
       const float *w = packed + panel * 8192 + 16;
       float *y = rooms->q + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k512_no_bias_scaled_6x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
-            y + row * 512, 512);
-      }
-      switch (end - row) {
-        case 5:
+      project_k512_no_bias_scaled_1x48(rooms->normed_q + from * 512, w, 1.442695f, y + from * 512);
+    }
+    {
+      const float *w = packed + 245776;
+      float *y = rooms->q + 480;
+      project_k512_no_bias_scaled_1x32(rooms->normed_q + from * 512, w, 1.442695f, y + from * 512);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 125) {
+      const size_t end = to - block < 125 ? to : block + 125;
+      for (size_t panel = 0; panel < 32; panel += 1) {
+        const float *w = packed + panel * 8192 + 16;
+        float *y = rooms->q + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k512_no_bias_scaled_5x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
               y + row * 512, 512);
-          break;
-        case 4:
-          project_k512_no_bias_scaled_4x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
-              y + row * 512, 512);
-          break;
-        case 3:
-          project_k512_no_bias_scaled_3x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
-              y + row * 512, 512);
-          break;
-        case 2:
-          project_k512_no_bias_scaled_2x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
-              y + row * 512, 512);
-          break;
-        case 1:
-          project_k512_no_bias_scaled_1x16(rooms->normed_q + row * 512, w, 1.442695f,
-              y + row * 512);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k512_no_bias_scaled_5x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            project_k512_no_bias_scaled_4x16(rooms->normed_q + (row + 5) * 512, 512, w, 1.442695f,
+                y + (row + 5) * 512, 512);
+            break;
+          case 8:
+            project_k512_no_bias_scaled_4x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            project_k512_no_bias_scaled_4x16(rooms->normed_q + (row + 4) * 512, 512, w, 1.442695f,
+                y + (row + 4) * 512, 512);
+            break;
+          case 7:
+            project_k512_no_bias_scaled_4x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            project_k512_no_bias_scaled_3x16(rooms->normed_q + (row + 4) * 512, 512, w, 1.442695f,
+                y + (row + 4) * 512, 512);
+            break;
+          case 6:
+            project_k512_no_bias_scaled_3x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            project_k512_no_bias_scaled_3x16(rooms->normed_q + (row + 3) * 512, 512, w, 1.442695f,
+                y + (row + 3) * 512, 512);
+            break;
+          case 5:
+            project_k512_no_bias_scaled_5x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            break;
+          case 4:
+            project_k512_no_bias_scaled_4x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            break;
+          case 3:
+            project_k512_no_bias_scaled_3x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            break;
+          case 2:
+            project_k512_no_bias_scaled_2x16(rooms->normed_q + row * 512, 512, w, 1.442695f,
+                y + row * 512, 512);
+            break;
+          case 1:
+            project_k512_no_bias_scaled_1x16(rooms->normed_q + row * 512, w, 1.442695f,
+                y + row * 512);
+            break;
+          default: break;
+        }
       }
     }
   }
@@ -489,61 +537,127 @@ void t5_small_encoder_project_kv_portable(const t5_small_encoder_call *call,
     norm_input(call->x + (ptrdiff_t)row * call->x_row, packed + 1048592,
         rooms->normed_kv + row * 512);
   }
-  for (size_t block = from; block < to; block += 126) {
-    const size_t end = to - block < 126 ? to : block + 126;
-    for (size_t panel = 0; panel < 32; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 30; panel += 3) {
       const float *w = packed + panel * 8192 + 262160;
       float *y = rooms->k_rows + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k512_no_bias_6x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-      }
-      switch (end - row) {
-        case 5:
+      project_k512_no_bias_1x48(rooms->normed_kv + from * 512, w, y + from * 512);
+    }
+    {
+      const float *w = packed + 507920;
+      float *y = rooms->k_rows + 480;
+      project_k512_no_bias_1x32(rooms->normed_kv + from * 512, w, y + from * 512);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 125) {
+      const size_t end = to - block < 125 ? to : block + 125;
+      for (size_t panel = 0; panel < 32; panel += 1) {
+        const float *w = packed + panel * 8192 + 262160;
+        float *y = rooms->k_rows + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k512_no_bias_5x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 4:
-          project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 3:
-          project_k512_no_bias_3x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 2:
-          project_k512_no_bias_2x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 1:
-          project_k512_no_bias_1x16(rooms->normed_kv + row * 512, w, y + row * 512);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k512_no_bias_5x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_4x16(rooms->normed_kv + (row + 5) * 512, 512, w,
+                y + (row + 5) * 512, 512);
+            break;
+          case 8:
+            project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_4x16(rooms->normed_kv + (row + 4) * 512, 512, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 7:
+            project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_3x16(rooms->normed_kv + (row + 4) * 512, 512, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 6:
+            project_k512_no_bias_3x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_3x16(rooms->normed_kv + (row + 3) * 512, 512, w,
+                y + (row + 3) * 512, 512);
+            break;
+          case 5:
+            project_k512_no_bias_5x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 4:
+            project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 3:
+            project_k512_no_bias_3x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 2:
+            project_k512_no_bias_2x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 1:
+            project_k512_no_bias_1x16(rooms->normed_kv + row * 512, w, y + row * 512);
+            break;
+          default: break;
+        }
       }
     }
   }
-  for (size_t block = from; block < to; block += 126) {
-    const size_t end = to - block < 126 ? to : block + 126;
-    for (size_t panel = 0; panel < 32; panel += 1) {
+  if (to - from == 1) {
+    for (size_t panel = 0; panel < 30; panel += 3) {
       const float *w = packed + panel * 8192 + 524304;
       float *y = rooms->v_rows + panel * 16;
-      size_t row = block;
-      for (; row + 6 <= end; row += 6) {
-        project_k512_no_bias_6x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-      }
-      switch (end - row) {
-        case 5:
+      project_k512_no_bias_1x48(rooms->normed_kv + from * 512, w, y + from * 512);
+    }
+    {
+      const float *w = packed + 770064;
+      float *y = rooms->v_rows + 480;
+      project_k512_no_bias_1x32(rooms->normed_kv + from * 512, w, y + from * 512);
+    }
+  } else {
+    for (size_t block = from; block < to; block += 125) {
+      const size_t end = to - block < 125 ? to : block + 125;
+      for (size_t panel = 0; panel < 32; panel += 1) {
+        const float *w = packed + panel * 8192 + 524304;
+        float *y = rooms->v_rows + panel * 16;
+        size_t row = block;
+        for (; row + 10 <= end; row += 5) {
           project_k512_no_bias_5x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 4:
-          project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 3:
-          project_k512_no_bias_3x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 2:
-          project_k512_no_bias_2x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
-          break;
-        case 1:
-          project_k512_no_bias_1x16(rooms->normed_kv + row * 512, w, y + row * 512);
-          break;
-        default: break;
+        }
+        switch (end - row) {
+          case 9:
+            project_k512_no_bias_5x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_4x16(rooms->normed_kv + (row + 5) * 512, 512, w,
+                y + (row + 5) * 512, 512);
+            break;
+          case 8:
+            project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_4x16(rooms->normed_kv + (row + 4) * 512, 512, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 7:
+            project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_3x16(rooms->normed_kv + (row + 4) * 512, 512, w,
+                y + (row + 4) * 512, 512);
+            break;
+          case 6:
+            project_k512_no_bias_3x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            project_k512_no_bias_3x16(rooms->normed_kv + (row + 3) * 512, 512, w,
+                y + (row + 3) * 512, 512);
+            break;
+          case 5:
+            project_k512_no_bias_5x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 4:
+            project_k512_no_bias_4x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 3:
+            project_k512_no_bias_3x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 2:
+            project_k512_no_bias_2x16(rooms->normed_kv + row * 512, 512, w, y + row * 512, 512);
+            break;
+          case 1:
+            project_k512_no_bias_1x16(rooms->normed_kv + row * 512, w, y + row * 512);
+            break;
+          default: break;
+        }
       }
     }
   }
