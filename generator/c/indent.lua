@@ -41,26 +41,29 @@ local function code_of(line, comment)
 end
 
 --- Where to break a line: after the last comma or semicolon that fits, else before the last blank,
--- never within a string or in the first `from` columns.
+-- else after the first comma or semicolon beyond; never within a string or in the first `from`
+-- columns.
 local function break_of(line, from)
-  local head = line:sub(1, WIDTH):gsub("\\.", "xx")
+  local outside = line:gsub("\\.", "xx")
     :gsub('"[^"]*"?', function(quoted) return ("x"):rep(#quoted) end)
+  local head = outside:sub(1, WIDTH)
   local comma = head:match("^.*()[,;] ")
   if comma and comma > from then return comma end
   local blank = head:match("^.*() ")
   if blank and blank > from then return blank - 1 end
+  return (outside:find("[,;] ", WIDTH))
 end
 
---- Appends a line, broken where it is too long, what follows indented further.
-local function append(out, line, indent)
-  local further = line:find("^%s*/%*") and "   " or "    "
-  local from = #indent + 20
+--- Appends a line, broken where it is too long; `further` stands in front of what follows.
+local function append(out, margin, line, further)
+  local from = #margin + 20
+  line = margin .. line
   while #line > WIDTH do
     local cut = break_of(line, from)
     if not cut then break end
     out[#out + 1] = line:sub(1, cut)
-    line = indent .. further .. line:sub(cut + 1):gsub("^ +", "")
-    from = #indent + #further + 20
+    line = margin .. further .. line:sub(cut + 1):gsub("^ +", "")
+    from = #margin + #further + 20
   end
   out[#out + 1] = line
 end
@@ -111,13 +114,12 @@ local function indent(text)
     if bare == "" then
       if #out > 0 and out[#out] ~= "" then out[#out + 1] = "" end
     elseif within then
-      out[#out + 1] = open:indent_of("") .. " " .. bare
+      append(out, open:indent_of("") .. " ", bare, bare:match("^%* ") or "")
       open:pass(code)
     elseif bare:sub(1, 1) == "#" then
       out[#out + 1] = bare
     else
-      local margin = open:indent_of(code)
-      append(out, margin .. bare, margin)
+      append(out, open:indent_of(code), bare, bare:find("^/%*") and "   " or "    ")
       open:pass(code)
     end
   end

@@ -70,7 +70,9 @@ return _mm512_cvtepi32_ps(_mm512_cvtps_epi32(a));
     zero_below = [[
 return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(low), _CMP_NLT_UQ), a);]],
     less = where "_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)",
-    same_bits = where "_mm512_cmpeq_epi32_mask(_mm512_castps_si512(a), _mm512_set1_epi32(bits))",
+    same_bits = [[
+const __mmask16 same = _mm512_cmpeq_epi32_mask(_mm512_castps_si512(a), _mm512_set1_epi32(bits));
+return _mm512_castsi512_ps(_mm512_maskz_set1_epi32(same, -1));]],
     overflow = [[
 const __m512i top = _mm512_set1_epi32(0x7f800000);
 const __m512i exponent = _mm512_and_si512(_mm512_castps_si512(a), top);

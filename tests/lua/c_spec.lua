@@ -247,6 +247,23 @@ describe("indent", function()
     end
   end)
 
+  it("breaks long lines of a comment", function()
+    local words = ("a word "):rep(20)
+    local text = c.indent("{\n/* a\n * " .. words .. "\n" .. words .. "*/\n}\n")
+    local lines = {}
+    for line in text:gmatch("(.-)\n") do
+      assert.truthy(#line <= WIDTH, line)
+      lines[#lines + 1] = line
+    end
+    assert.truthy(lines[3]:find("^   %* a word") and lines[4]:find("^   %* a? ?word"), text)
+    assert.truthy(lines[5]:find("^   a word") and lines[6]:find("^   a? ?word"), text)
+  end)
+
+  it("breaks a line beyond the width where it can not before", function()
+    local name = ("name"):rep(30)
+    assert.equal(name .. ",\n    b;\n", c.indent(name .. ", b;\n"))
+  end)
+
   it("leaves a line whole that has no place to break", function()
     local long = '"' .. ("no place, to; break "):rep(8) .. '"'
     assert.truthy(c.indent("f =\n" .. long .. ";\n"):find(long, 1, true))
