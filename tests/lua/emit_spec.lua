@@ -265,7 +265,7 @@ describe("the emitted C", function()
   end)
 
   it("compiles without a warning where optimisers look closer, for other machines, too", function()
-    local function some(number) return number % 12 == 9 end
+    local function some(number, name) return number % 12 == 9 or name:find("^long_heads") end
     silent({ "gcc -O2 -c", "gcc -O2 -march=haswell -c", "clang -O1 -mavx512f -c" },
       joined(of_layers(every_file("tile"), some), of_layers(every_file("full"), some)))
   end)

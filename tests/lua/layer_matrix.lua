@@ -8,6 +8,7 @@ local LAYERS <const> = {
   { "one", { heads = 1, p_v = 1, d = 1, tokens = 1 } },
   { "up_to", { tokens = { max = 7 } } },
   { "wide", { heads = 3, p_v = 20, d = 19, p_o = 33, tokens = 2 } },
+  { "long_heads", { heads = 1, p_v = 40, d = 8, tokens = 2, mask = { "padding" } } },
   { "all_widths", {
     d = false, d_q = 7, d_k = 9, d_v = 11, p_q = 5, p_v = 3, p_o = 13, context = 6,
   } },
