@@ -92,7 +92,7 @@ local function together(lists)
   local names = {}
   for _, list in ipairs(lists) do
     for _, part in ipairs(list) do
-      for name, value in pairs(part) do      -- into a table of names: no order comes out
+      for name, value in pairs(part) do   -- order does not matter: a set
         assert(names[name] == nil, name)
         names[name] = value
       end

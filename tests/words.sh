@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every word on every target against its meaning, as CC compiles it with CFLAGS; with --all with both
-# compilers, all sets of flags, as a compiler without GNU extensions, and AVX2 in an emulator, too.
+# Every word on every target against its meaning, as CC compiles it with CFLAGS; with --all with
+# both compilers, all sets of flags, as a compiler without GNU extensions, and AVX2 in an emulator.
 # Looks into the objects as well: what is for AVX2 holds no EVEX encoding under baseline flags.
 set -u
 cd "$(dirname "$0")/.." || exit 3
@@ -42,7 +42,8 @@ evex_in() {
 }
 
 check_baseline() { # check_baseline CC FLAGS
-  generator/qkvc generate specs/minilm_l6.lua --target avx2 -o "$scratch/layer" >"$scratch/said" || {
+  generator/qkvc generate specs/minilm_l6.lua --target avx2 -o "$scratch/layer" \
+    >"$scratch/said" || {
     cat "$scratch/said"
     return 1
   }

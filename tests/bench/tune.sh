@@ -7,7 +7,10 @@ cd "$(dirname "$0")/../.."
 
 NAME=${NAME:-zen4}
 case $NAME in
-  *[!a-z0-9_]* | '') echo "tune: NAME=$NAME: must be lower-case letters, digits and _" >&2; exit 2 ;;
+  *[!a-z0-9_]* | '')
+    echo "tune: NAME=$NAME: must be lower-case letters, digits and _" >&2
+    exit 2
+    ;;
 esac
 CC=${CC:-cc}
 export CC

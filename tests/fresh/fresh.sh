@@ -119,7 +119,8 @@ as_user() {
   make_root user
   for command in demo test; do
     clone user builder "$command"
-    step 1 "user $command before" user builder "cd $command && make deps $command" "needs root; run: "
+    step 1 "user $command before" user builder "cd $command && make deps $command" \
+        "needs root; run: "
     rm -rf "$folder/user/home/builder/$command"
   done
   # the command between quotes, as a person would paste it where su asks for root's password
@@ -131,7 +132,8 @@ as_user() {
     step 0 "user, what root runs" user root "export DEBIAN_FRONTEND=noninteractive; $printed"
     for command in demo test; do
       clone user builder "$command"
-      step 0 "user $command" user builder "cd $command && make deps $command" "everything is installed"
+      step 0 "user $command" user builder "cd $command && make deps $command" \
+        "everything is installed"
     done
   fi
   rm -rf "${folder:?}/user"

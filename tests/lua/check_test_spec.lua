@@ -6,7 +6,7 @@ local spec_module = require "spec"
 
 local function layer_of(fields)
   local raw = { name = "probe", heads = 2, d = 8, p_v = 4, tokens = { max = 20 } }
-  for key, value in pairs(fields or {}) do raw[key] = value end
+  for key, value in pairs(fields or {}) do raw[key] = value end   -- order does not matter: a set
   local spec, faults = spec_module.complete(raw)
   assert(spec, faults and table.concat(faults, "\n"))
   return layer_module.of(spec)
@@ -155,6 +155,7 @@ describe("the runs of a Check test", function()
   it("take a prompt in chunks where the rows are the same in chunks", function()
     local function chunks(mask, more)
       local fields = { cache = true, past = { max = 300 }, mask = mask }
+      -- order does not matter: a set
       for key, value in pairs(more or {}) do fields[key] = value end
       return runs.chunks(layer_of(fields))
     end
@@ -199,8 +200,8 @@ describe("the Check test of a layer", function()
   }
 
   local function changed(changes)
-    local copy = {}
-    for key, value in pairs(fields) do copy[key] = value end
+    local copy = {}   -- order does not matter: a set
+    for key, value in pairs(fields) do copy[key] = value end   -- order does not matter: a set
     for key, value in pairs(changes) do copy[key] = value end
     return layer_of(copy)
   end

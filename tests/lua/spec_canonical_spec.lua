@@ -3,7 +3,7 @@ local spec = require "spec"
 
 local function base(changes)
   local raw = { name = "base", heads = 4, p_v = 4, d = 16, tokens = 8 }
-  for key, value in pairs(changes or {}) do raw[key] = value end   -- order does not matter
+  for key, value in pairs(changes or {}) do raw[key] = value end   -- order does not matter: a set
   return raw
 end
 

@@ -11,7 +11,7 @@ expect.absent = {}
 --- A small spec that is right, with some changes.
 function expect.base(changes)
   local raw = { name = "base", heads = 4, p_v = 4, d = 16, tokens = 8 }
-  for key, value in pairs(changes) do   -- order does not matter
+  for key, value in pairs(changes) do   -- order does not matter: a set
     if value == expect.absent then raw[key] = nil else raw[key] = value end
   end
   return raw

@@ -52,7 +52,7 @@ describe("fields together", function()
   it("keep a ring to what it still holds", function()
     local ring = { cache = "ring", past = { max = 90 }, mask = { { window = { left = 3 } } } }
     local function with(changes)
-      for key, value in pairs(ring) do   -- order does not matter
+      for key, value in pairs(ring) do   -- order does not matter: a set
         if changes[key] == nil then changes[key] = value end
       end
       return changes
@@ -121,7 +121,7 @@ describe("fields together", function()
     local function reaching(distance, changes)
       local function with(max)
         local copy = { position = { relative = { kind = "key", max = max } } }
-        for key, value in pairs(changes) do copy[key] = value end   -- order does not matter
+        for key, value in pairs(changes) do copy[key] = value end   -- order does not matter: a set
         return copy
       end
       accepts { with(distance + 1) }

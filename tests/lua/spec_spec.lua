@@ -4,7 +4,7 @@ local spec = require "spec"
 
 local function base(changes)
   local raw = { name = "base", heads = 4, p_v = 4, d = 16, tokens = 8 }
-  for key, value in pairs(changes or {}) do raw[key] = value end   -- order does not matter
+  for key, value in pairs(changes or {}) do raw[key] = value end   -- order does not matter: a set
   return raw
 end
 
@@ -187,7 +187,7 @@ describe("spec.fields", function()
   it("has each field of the completed form", function()
     local there = { norms = true }
     for _, field in ipairs(spec.fields) do there[field.name] = true end
-    for name in pairs(complete()) do   -- order does not matter
+    for name in pairs(complete()) do   -- order does not matter: a set
       assert.truthy(there[name], name)
     end
   end)
