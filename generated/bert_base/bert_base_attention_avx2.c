@@ -741,11 +741,11 @@ ON_TARGET static void attend_tile(const bert_base_call *call, const bert_base_ro
   float *out = rooms->heads + row * 768 + head * 64;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6];
+  float top[6], total[6], share[6] = { 0.0f };
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }
-  float fade[6];
+  float fade[6] = { 0.0f };
   float *mixed = scratch + 3072;
   for (size_t position = 0; position < positions; position++) {
     for (size_t v = 0; v < 64; v += 8) {

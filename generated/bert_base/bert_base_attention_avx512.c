@@ -1166,11 +1166,11 @@ ON_TARGET static void attend_tile(const bert_base_call *call, const bert_base_ro
   float *out = rooms->heads + row * 768 + head * 64;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 2048);
-  float top[8], total[8], share[8];
+  float top[8], total[8], share[8] = { 0.0f };
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }
-  float fade[8];
+  float fade[8] = { 0.0f };
   float *mixed = scratch + 4096;
   for (size_t position = 0; position < positions; position++) {
     for (size_t v = 0; v < 64; v += 16) {

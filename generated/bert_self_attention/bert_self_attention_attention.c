@@ -664,11 +664,11 @@ static void attend_tile(const bert_self_attention_call *call,
   float *out = rooms->heads + row * 768 + head * 64;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1280);
-  float top[5], total[5], share[5];
+  float top[5], total[5], share[5] = { 0.0f };
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }
-  float fade[5];
+  float fade[5] = { 0.0f };
   float *mixed = scratch + 2560;
   for (size_t position = 0; position < positions; position++) {
     for (size_t v = 0; v < 64; v += 16) {

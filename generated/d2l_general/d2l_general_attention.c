@@ -525,7 +525,7 @@ static void attend_tile(const d2l_general_rooms *rooms, float *scratch, size_t h
   const float *values = rooms->values + head * rooms->positions * 7;
   float *out = rooms->heads + row * 21 + head * 7;
   float *scores = scratch;
-  float top[5], total[5], share[5];
+  float top[5], total[5], share[5] = { 0.0f };
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }

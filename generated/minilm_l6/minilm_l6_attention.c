@@ -648,7 +648,7 @@ static void attend_tile(const minilm_l6_call *call, const minilm_l6_rooms *rooms
   float *out = rooms->heads + row * 384 + head * 32;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1280);
-  float top[5], total[5], share[5];
+  float top[5], total[5], share[5] = { 0.0f };
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }

@@ -711,7 +711,7 @@ ON_TARGET static void attend_tile(const minilm_l6_call *call, const minilm_l6_ro
   float *out = rooms->heads + row * 384 + head * 32;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6];
+  float top[6], total[6], share[6] = { 0.0f };
   for (size_t position = 0; position < positions; position++) {
     top[position] = -FLT_MAX; total[position] = 0.0f;
   }

@@ -560,14 +560,14 @@ static void attend_tile(const onnx_attention_call *call, const onnx_attention_ro
   float *out = rooms->heads + row * 640 + head * 160;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6];
+  float top[6], total[6], share[6] = { 0.0f };
   const ptrdiff_t place = rooms->start + (ptrdiff_t)row;
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
       top[position * 2 + i] = -FLT_MAX; total[position * 2 + i] = 0.0f;
     }
   }
-  float fade[6];
+  float fade[6] = { 0.0f };
   float *mixed = scratch + 3072;
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
