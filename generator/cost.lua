@@ -225,4 +225,18 @@ function cost.attention(view, a, m)
   return tiles_a_column * (scores + mix + softmax), tiles_a_column * softmax
 end
 
+-- ---- Unrolling ---------------------------------------------------------------------------------
+
+--- Vector multiply-adds of a stage up to which one row runs no slower written out than in tiles;
+-- with more rows the text outgrows the gain (docs/unrolling.md).
+local WRITTEN_OUT <const> = 256
+
+--- Whether a stage is written out where the choice is open.
+-- @tparam integer rows of a call
+-- @tparam integer multiply_adds vectors of them in the stage
+-- @treturn boolean
+function cost.writes_out(rows, multiply_adds)
+  return rows <= 1 and multiply_adds <= WRITTEN_OUT
+end
+
 return cost

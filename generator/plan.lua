@@ -1,6 +1,7 @@
 --- A layer on a target: tiles, blocks, unrolling and what they count to. Plain data, printable.
 -- In: a layer and a target. Out: the plan that the kernels follow. Knows no text.
 
+local cost = require "cost"
 local layer_module = require "layer"
 local tiles = require "plan.tiles"
 
@@ -70,14 +71,12 @@ local function statements(l, target)
   return count
 end
 
---- Vector multiply-adds up to which `auto` writes a stage out: what stays in the instruction cache.
-local AUTO_STATEMENTS <const> = 512
-
 --- Which stages are written out. `auto` does so where counts are fixed, so that tiles stay whole.
 local function full_stages(s, l, count)
   local fixed = s.tokens.fixed and l.keys_fixed
+  local rows = math.max(s.tokens.max, l.fresh_max)
   local function written_out(n)
-    return s.unroll == "full" or s.unroll == "auto" and fixed and n <= AUTO_STATEMENTS
+    return s.unroll == "full" or s.unroll == "auto" and fixed and cost.writes_out(rows, n)
   end
   return {
     qkv = written_out(count.q + count.k + count.v),
