@@ -11,6 +11,12 @@ local scene = require "check_test.scene"
 
 local check_test = {}
 
+--- The templates below templates/layer_test/ in the order of the text.
+local PARTS <const> = {
+  "number", "reference", "inputs", "attention", "finish", "rooms", "weights", "scene", "judge", "tests",
+  "dropped", "cache", "packing", "refusals",
+}
+
 local function when(condition, yes, no) if condition then return yes end return no or "" end
 
 --- The members of the test's counts in order.
@@ -114,7 +120,7 @@ function check_test.text(layer)
       hash = ("0x%08xu"):format(layer.hash),
     } },
   }
-  names.groups = groups_of(names)
+  names.groups, names.parts = groups_of(names), PARTS
   names.part = function(part) return render.template("layer_test/" .. part .. ".c.in", names) end
   local text = render.template("layer_test.c.in", names)
   local title = "the layer against a float64 reference"
