@@ -13,8 +13,8 @@ local check_test = {}
 
 --- The templates below templates/layer_test/ in the order of the text.
 local PARTS <const> = {
-  "number", "reference", "inputs", "attention", "finish", "rooms", "weights", "scene", "judge", "tests",
-  "dropped", "cache", "packing", "refusals",
+  "number", "reference", "inputs", "attention", "finish", "rooms", "weights", "scene", "judge",
+  "tests", "dropped", "cache", "packing", "refusals",
 }
 
 local function when(condition, yes, no) if condition then return yes end return no or "" end
