@@ -75,7 +75,7 @@ function scores.maker(context, at)
     return function(block, slot)
       local lines, step = {}, a.panels * 16
       for key = 0, scores.keys_of(context, block) - 1, step do
-        local columns = math.min(step, context.layer.keys_max - block - key)
+        local columns = math.min(step, scores.keys_of(context, block) - key)
         if not at.static then
           lines[#lines + 1] = ("if (first < %d && last > %d) {"):format(key + step, key)
         end
