@@ -73,7 +73,8 @@ function scores.maker(context, at)
   end
   if context.full then
     return function(block, slot)
-      local lines, step = {}, a.panels * 16
+      -- where a call may have fewer keys, each panel is behind a branch of its own
+      local lines, step = {}, at.static and a.panels * 16 or 16
       for key = 0, scores.keys_of(context, block) - 1, step do
         local columns = math.min(step, scores.keys_of(context, block) - key)
         if not at.static then
