@@ -4,6 +4,7 @@
 
 local edges = require "kernels.edges"
 local mix = require "kernels.mix"
+local relative = require "kernels.relative"
 local scores = require "kernels.scores"
 local soften = require "kernels.soften"
 
@@ -19,24 +20,17 @@ local function once()
   end
 end
 
---- The functions that a row of the tile may take. Written out, relative terms are multiply-adds of
--- their row alone, so each row has a function of its own.
+--- The functions that a row of the tile may take.
 local function softeners(context, at)
-  local s, l, list = context.spec, context.layer, {}
+  local s, list = context.spec, {}
   local function of(masked)
-    local options = { place = "", static = not masked and at.static }
-    if not (context.full and s.position.relative) then
-      return soften.define(context, masked, options)
-    end
-    return function(given)
-      options.place = at.place .. "_" .. given.r
-      return soften.define(context, masked, options)(given)
-    end
+    return soften.define(context, masked, { place = "", static = not masked and at.static })
   end
-  if l.masked then list.masked = of(true) end
-  local always_masked = s.mask.boolean or s.mask.additive
-    or l.masked and context.full and s.position.relative
-  if not always_masked then list.kept = of(false) end
+  if context.layer.masked then list.masked = of(true) end
+  if not (s.mask.boolean or s.mask.additive) then list.kept = of(false) end
+  if context.full and s.position.relative then
+    list.before = function(given) return relative.calls(context, at, given) end
+  end
   return list
 end
 

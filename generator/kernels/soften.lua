@@ -4,13 +4,13 @@
 
 local soften = {}
 
---- The steps of a score in their order.
-local function steps_of(s)
+--- The steps of a score in their order. Written out, the relative term is a pass of its own.
+local function steps_of(s, full)
   local show, position, list = s.return_scores, s.position, {}
   local function add(condition, name)
     if condition then list[#list + 1] = { name = name } end
   end
-  add(position.relative, "relative")
+  add(position.relative and not full, "relative")
   add(show == "raw", "show")
   add(s.softcap, "softcap")
   add(show == "capped", "show")
@@ -70,9 +70,10 @@ local TITLES <const> = {
 }
 
 --- Whether a row's steps or masks ask where its query stands among the keys.
-local function asks_place(s, masked)
-  local position = s.position
-  if position.relative or position.alibi or position.bias then return true end
+local function asks_place(s, masked, steps)
+  for _, step in ipairs(steps) do
+    if step.name == "relative" or step.name == "alibi" or step.name == "buckets" then return true end
+  end
   return masked and (s.mask.causal or s.mask.window) and true or false
 end
 
@@ -88,10 +89,10 @@ end
 function soften.define(context, masked, at)
   local s, a, l = context.spec, context.plan.attention, context.layer
   local name = (masked and "soften_masked" or "soften_kept") .. at.place
-  local steps, show = steps_of(s), s.return_scores or false
+  local steps, show = steps_of(s, context.full), s.return_scores or false
   local body = context:render("attend/soften.c.in", {
     masked = masked, masks = masked and masks_of(s) or {}, steps = steps,
-    setups = setups(context, masked), uses_place = asks_place(s, masked),
+    setups = setups(context, masked), uses_place = asks_place(s, masked, steps),
     uses_here = asks_key(s, masked, steps), show = show, block = a.block, single = a.single,
     static = at.static or false, keys = l.keys_max,
     exponential = a.log2 and "vec_exp2" or "vec_exp",

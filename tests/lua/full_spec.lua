@@ -142,9 +142,6 @@ describe("extreme shapes", function()
 
   for i, raw in ipairs(SHAPES) do
     it(("%d is written out with at most 4,096 multiply-adds a function"):format(i), function()
-      if raw.position then
-        pending("a deep relative term may put 4,128 multiply-adds into one function: not there yet")
-      end
       raw.name, raw.unroll = "extreme", "full"
       local completed = complete(raw)
       local layer = layer_module.of(completed)
