@@ -69,10 +69,12 @@ local TITLES <const> = {
   [true] = "A row of scores, some keys dropped: steps, mask, largest; then weights and their sum.",
 }
 
+local PLACED <const> = { relative = true, alibi = true, buckets = true }
+
 --- Whether a row's steps or masks ask where its query stands among the keys.
 local function asks_place(s, masked, steps)
   for _, step in ipairs(steps) do
-    if step.name == "relative" or step.name == "alibi" or step.name == "buckets" then return true end
+    if PLACED[step.name] then return true end
   end
   return masked and (s.mask.causal or s.mask.window) and true or false
 end
