@@ -13,11 +13,30 @@ local PANEL <const> = layer_module.PANEL
 plan.STATEMENTS_A_FUNCTION = 4096
 plan.STATEMENTS_A_LAYER = 131072
 
+--- What softmax keeps of a row: top, largest, total, fade, share.
+plan.NUMBERS_A_ROW = 5
+
 --- Keys of a block of the softmax: one block where that is affordable, since it needs no rescaling.
 local BLOCK <const> = 256
 
+local FLT_MAX <const> = 0x1.fffffep127
+
 --- Vectors a panel of 16 columns takes.
 local function split(target) return PANEL // target.lanes end
+
+--- Scores in units of ln 2, which spare the exponential a step: { log2, unit, exponential }. Scores
+-- that are shown, or that a step may take as low as f32 goes, stay as they are.
+local function units(s)
+  local largest = math.max(math.abs(s.scale), s.softcap or 0.0)
+  for _, slope in ipairs(s.position.alibi and s.position.alibi.slopes or {}) do
+    largest = math.max(largest, math.abs(slope))
+  end
+  local unit = 1 / math.log(2)
+  if s.return_scores or s.mask.additive or largest * unit > FLT_MAX then
+    return { unit = 1.0, exponential = "vec_exp" }
+  end
+  return { log2 = true, unit = unit, exponential = "vec_exp2" }
+end
 
 --- The tile of attention: positions x heads of one group, key panels at once, value panels at once;
 -- the block of keys of its softmax; whether scores are in units of ln 2.
@@ -34,15 +53,16 @@ local function attention(l, target, full)
     tokens_fixed = s.tokens.fixed, keys = l.keys_max,
   })
   local value_width = round_up(s.p_v, PANEL)
-  -- Units of ln 2 spare the exponential a step; scores that are shown, or may be as low as f32
-  -- goes, stay as they are.
-  local log2 = not (s.return_scores or s.mask.additive)
+  local rows_of_4, in_units = round_up(tile.rows, 4), units(s)
   return {
-    log2 = log2, unit = log2 and 1 / math.log(2) or 1.0, positions = tile.positions,
-    heads = tile.heads, rows = tile.rows, parts = l.group // tile.heads, block = block,
-    single = single, panels = tile.panels, mix_panels = tile.mix_panels, value_width = value_width,
+    log2 = in_units.log2, unit = in_units.unit, exponential = in_units.exponential,
+    positions = tile.positions, heads = tile.heads, rows = tile.rows, rows_of_4 = rows_of_4,
+    parts = l.group // tile.heads, block = block, single = single, panels = tile.panels,
+    mix_panels = tile.mix_panels, value_width = value_width,
     query_row = round_up(s.heads * s.p_q, PANEL),
-    scratch_floats = tile.rows * (2 * block + (single and 0 or value_width)),
+    -- scores, bits of masks, sums of a block; a vector a row to fold; numbers of rows
+    scratch_floats = tile.rows * (2 * block + (single and 0 or value_width))
+      + rows_of_4 * (target.lanes + plan.NUMBERS_A_ROW),
   }
 end
 

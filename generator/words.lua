@@ -26,7 +26,7 @@ local function body_of(target, f)
   local body = target.words[vocabulary.key(f.word)]
   if type(body) == "function" then return body(f.count) end
   if body then return body end
-  return (render.template(f.word.template, {}):gsub("\n$", ""))
+  return (render.template(f.word.template, { lanes = target.lanes }):gsub("\n$", ""))
 end
 
 --- Whether a text names an identifier.

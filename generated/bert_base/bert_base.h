@@ -50,9 +50,9 @@ enum {
 /* One form for every target. */
 #define BERT_BASE_PACKED_BYTES ((size_t)9455680u)
 /* Of a call with the largest counts. */
-#define BERT_BASE_WORKSPACE_BYTES ((size_t)11028480u)
+#define BERT_BASE_WORKSPACE_BYTES ((size_t)11029184u)
 /* For each worker of bert_base_attend. */
-#define BERT_BASE_SCRATCH_BYTES ((size_t)18432u)
+#define BERT_BASE_SCRATCH_BYTES ((size_t)19136u)
 
 typedef enum {
   BERT_BASE_OK = 0, /* done */

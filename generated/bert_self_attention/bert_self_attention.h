@@ -49,9 +49,9 @@ enum {
 /* One form for every target. */
 #define BERT_SELF_ATTENTION_PACKED_BYTES ((size_t)7087168u)
 /* Of a call with the largest counts. */
-#define BERT_SELF_ATTENTION_WORKSPACE_BYTES ((size_t)9448704u)
+#define BERT_SELF_ATTENTION_WORKSPACE_BYTES ((size_t)9449408u)
 /* For each worker of bert_self_attention_attend. */
-#define BERT_SELF_ATTENTION_SCRATCH_BYTES ((size_t)11520u)
+#define BERT_SELF_ATTENTION_SCRATCH_BYTES ((size_t)12224u)
 
 typedef enum {
   BERT_SELF_ATTENTION_OK = 0, /* done */

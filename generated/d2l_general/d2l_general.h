@@ -51,9 +51,9 @@ enum {
 /* One form for every target. */
 #define D2L_GENERAL_PACKED_BYTES ((size_t)5248u)
 /* Of a call with the largest counts. */
-#define D2L_GENERAL_WORKSPACE_BYTES ((size_t)12224u)
+#define D2L_GENERAL_WORKSPACE_BYTES ((size_t)12928u)
 /* For each worker of d2l_general_attend. */
-#define D2L_GENERAL_SCRATCH_BYTES ((size_t)1280u)
+#define D2L_GENERAL_SCRATCH_BYTES ((size_t)1984u)
 
 typedef enum {
   D2L_GENERAL_OK = 0, /* done */

@@ -85,6 +85,28 @@ static inline void vec_store(float *p, vec a)
 {
   EACH_PART(*(part_at *)(p + i * PART) = a.at[i];)
 }
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+static inline vec vec_load_4(const float *p)
+{
+  float x[16];
+  x[0] = p[0];
+  x[1] = p[1];
+  x[2] = p[2];
+  x[3] = p[3];
+  x[4] = 0.0f;
+  x[5] = 0.0f;
+  x[6] = 0.0f;
+  x[7] = 0.0f;
+  x[8] = 0.0f;
+  x[9] = 0.0f;
+  x[10] = 0.0f;
+  x[11] = 0.0f;
+  x[12] = 0.0f;
+  x[13] = 0.0f;
+  x[14] = 0.0f;
+  x[15] = 0.0f;
+  return vec_load(x);
+}
 /* lane i is p[i] below 7, else 0; reads 7 floats */
 static inline vec vec_load_7(const float *p)
 {
@@ -106,6 +128,23 @@ static inline vec vec_load_7(const float *p)
   x[14] = 0.0f;
   x[15] = 0.0f;
   return vec_load(x);
+}
+/* writes the first 1 lanes */
+static inline void vec_store_1(float *p, vec a)
+{
+  float x[16];
+  vec_store(x, a);
+  p[0] = x[0];
+}
+/* writes the first 4 lanes */
+static inline void vec_store_4(float *p, vec a)
+{
+  float x[16];
+  vec_store(x, a);
+  p[0] = x[0];
+  p[1] = x[1];
+  p[2] = x[2];
+  p[3] = x[3];
 }
 /* writes the first 7 lanes */
 static inline void vec_store_7(float *p, vec a)
@@ -134,6 +173,11 @@ static inline vec vec_sub(vec a, vec b)
 static inline vec vec_mul(vec a, vec b)
 {
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i];) return r;
+}
+/* a / b */
+static inline vec vec_div(vec a, vec b)
+{
+  vec r; EACH_PART(r.at[i] = a.at[i] / b.at[i];) return r;
 }
 /* a * b + c, rounded once where the machine can */
 static inline vec vec_fma(vec a, vec b, vec c)
@@ -170,6 +214,11 @@ static inline vec vec_scale2(vec a, vec n)
 static inline vec vec_zero_below(vec a, vec x, float low)
 {
   vec r; EACH_PART(r.at[i] = FLOATS(BITS(a.at[i]) & ~WHERE(x.at[i] < low));) return r;
+}
+/* bits all one where a has these bits, else 0 */
+static inline vec vec_same_bits(vec a, int32_t bits)
+{
+  vec r; EACH_PART(r.at[i] = FLOATS(WHERE(BITS(a.at[i]) == bits));) return r;
 }
 /* the bits set in both */
 static inline vec vec_both(vec a, vec b)
@@ -238,6 +287,28 @@ static inline float vec_top(vec a)
   x[0] = x[0] > x[1] ? x[0] : x[1];
   return x[0];
 }
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+static inline vec vec_sums(const float *p)
+{
+  const float y[4] = {
+    vec_sum(vec_load(p + 0)),
+    vec_sum(vec_load(p + 16)),
+    vec_sum(vec_load(p + 32)),
+    vec_sum(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+static inline vec vec_tops(const float *p)
+{
+  const float y[4] = {
+    vec_top(vec_load(p + 0)),
+    vec_top(vec_load(p + 16)),
+    vec_top(vec_load(p + 32)),
+    vec_top(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
 /* 2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN */
 static inline vec vec_exp2(vec x)
 {
@@ -262,8 +333,8 @@ static const int32_t first_lanes[32] = {
       0, 0, 0, 0, 0
 };
 
-/* A row of scores, all keys kept: steps, largest; then weights and their sum. */
-static void soften_kept(size_t first, size_t stop, float *scores, float *top, float *total)
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+static void score_row_kept(size_t first, size_t stop, float *scores, const float *top, float *to)
 {
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
@@ -281,25 +352,135 @@ static void soften_kept(size_t first, size_t stop, float *scores, float *top, fl
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  *to = vec_top(high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+static void weigh_row_kept(size_t first, size_t stop, float *scores, const float *largest,
+    float *to)
+{
+  const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
     {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
   if (whole < stop) {
     {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(largest)));
+      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
       vec_store(scores + whole, e);
       sum = vec_add(sum, e);
     }
   }
-  *total = vec_sum(sum);
-  *top = largest;
+  *to = vec_sum(sum);
+}
+
+/* Scores of 1 queries and 16 keys. */
+static void scores_1x16(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero();
+  for (size_t p = 0; p < 5; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
+  }
+  vec_store(scores, c_0_0);
+}
+
+/* Weights of 1 rows times values, 7 columns. */
+static void mix_1x16_last7(const float *scores, const float *values, size_t first, size_t stop,
+    const float *share, float *out)
+{
+  vec c_0_0 = vec_zero();
+  for (size_t key = first; key < stop; key++) {
+    const vec w_0 = vec_load_7(values + key * 7);
+    vec a;
+    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
+  }
+  vec_store_7(out, vec_mul(c_0_0, vec_splat(share[0])));
+}
+
+/* One query: softmax(scores) times values, over all keys that may be seen. */
+static void attend_row(const d2l_general_rooms *rooms, float *scratch, size_t head, size_t row)
+{
+  const float *q = rooms->q + row * 16 + head * 5;
+  const float *keys = rooms->keys + head * rooms->panels * 80;
+  const float *values = rooms->values + head * rooms->positions * 7;
+  float *out = rooms->heads + row * 21 + head * 7;
+  float *scores = scratch;
+  float top[1], largest[1], total[1], sum[1], share[1];
+  vec_store_1(top, vec_splat(-FLT_MAX));
+  vec_store_1(total, vec_zero());
+  {
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    const size_t first = 0, stop = rooms->live < 32 ? rooms->live : 32;
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      for (size_t key = first; key < last; key += 16) {
+        scores_1x16(q, keys + key * 5, scores + key);
+      }
+      score_row_kept(first, stop, scores, top, largest);
+      weigh_row_kept(first, stop, scores, largest, sum);
+      vec_store_1(total, vec_splat(*sum));
+      {
+        const vec all = vec_splat(*total);
+        vec_store_1(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+      }
+      mix_1x16_last7(scores, values, first, stop, share, out);
+    }
+    else {
+      vec_store_7(out, vec_zero());
+    }
+  }
+}
+
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+static void score_kept(size_t first, size_t stop, float *scores, const float *top, float *to)
+{
+  const size_t whole = stop - stop % 16;
+  vec high = vec_splat(*top);
+  for (size_t key = first; key < whole; key += 16) {
+    {
+      const vec s = vec_load(scores + key);
+      high = vec_max(s, high);
+    }
+  }
+  if (whole < stop) {
+    {
+      vec s = vec_load(scores + whole);
+      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+      vec_store(scores + whole, s);
+      high = vec_max(s, high);
+    }
+  }
+  vec_store(to, high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+static void weigh_kept(size_t first, size_t stop, float *scores, const float *largest, float *to)
+{
+  const size_t whole = stop - stop % 16;
+  vec sum = vec_zero();
+  for (size_t key = first; key < whole; key += 16) {
+    {
+      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+      vec_store(scores + key, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  if (whole < stop) {
+    {
+      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+      vec_store(scores + whole, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  vec_store(to, sum);
 }
 
 /* Scores of 5 queries and 16 keys. */
@@ -369,18 +550,6 @@ static void scores_2x16(const float *q, const float *k, float *scores)
   }
   vec_store(scores, c_0_0);
   vec_store(scores + 32, c_1_0);
-}
-
-/* Scores of 1 queries and 16 keys. */
-static void scores_1x16(const float *q, const float *k, float *scores)
-{
-  vec c_0_0 = vec_zero();
-  for (size_t p = 0; p < 5; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-  }
-  vec_store(scores, c_0_0);
 }
 
 /* Scores of a tile and 16 keys. */
@@ -479,19 +648,6 @@ static void mix_2x16_last7(const float *scores, const float *values, size_t firs
   vec_store_7(out + 21, vec_mul(c_1_0, vec_splat(share[1])));
 }
 
-/* Weights of 1 rows times values, 7 columns. */
-static void mix_1x16_last7(const float *scores, const float *values, size_t first, size_t stop,
-    const float *share, float *out)
-{
-  vec c_0_0 = vec_zero();
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load_7(values + key * 7);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
-  }
-  vec_store_7(out, vec_mul(c_0_0, vec_splat(share[0])));
-}
-
 /* Weighted values of a tile, 7 columns. */
 static void mix_7(size_t positions, const float *scores, const float *values, size_t first,
     size_t stop, const float *share, float *out)
@@ -516,7 +672,7 @@ static void mix_7(size_t positions, const float *scores, const float *values, si
   }
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 static void attend_tile(const d2l_general_rooms *rooms, float *scratch, size_t head, size_t row,
     size_t positions)
 {
@@ -525,9 +681,17 @@ static void attend_tile(const d2l_general_rooms *rooms, float *scratch, size_t h
   const float *values = rooms->values + head * rooms->positions * 7;
   float *out = rooms->heads + row * 21 + head * 7;
   float *scores = scratch;
-  float top[5], total[5], share[5] = { 0.0f };
-  for (size_t position = 0; position < positions; position++) {
-    top[position] = -FLT_MAX; total[position] = 0.0f;
+  float *across = scratch + 320; /* a vector a row, to fold to a number */
+  float *top = scratch + 448;
+  float *largest = scratch + 456;
+  float *total = scratch + 464;
+  float *share = scratch + 480;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
+  vec_store_4(top + 4, vec_splat(-FLT_MAX));
+  vec_store_4(total + 4, vec_zero());
+  for (size_t r = positions; r < 8; r++) {
+    vec_store(across + r * 16, vec_zero());
   }
   {
     /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
@@ -538,8 +702,24 @@ static void attend_tile(const d2l_general_rooms *rooms, float *scratch, size_t h
         scores_16(positions, q, keys + key * 5, scores + key);
       }
       for (size_t position = 0; position < positions; position++) {
-        soften_kept(first, stop, scores + position * 32, top + position, total + position);
-        share[position] = (total[position] == 0.0f ? 0.0f : 1.0f / total[position]);
+        score_kept(first, stop, scores + position * 32, top + position, across + position * 16);
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t position = 0; position < positions; position++) {
+        weigh_kept(first, stop, scores + position * 32, largest + position,
+            across + position * 16);
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        vec_store_4(total + r, vec_sums(across + r * 16));
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        {
+          const vec all = vec_load_4(total + r);
+          vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all,
+              0)));
+        }
       }
       mix_7(positions, scores, values, first, stop, share, out);
     }
@@ -559,7 +739,11 @@ void d2l_general_attend_portable(const d2l_general_call *call, const d2l_general
     for (size_t row = from, positions; row < to; row += positions) {
       const size_t left = to - row, tiles = (left + 4) / 5;
       positions = (left + tiles - 1) / tiles;
-      attend_tile(rooms, scratch, head, row, positions);
+      if (positions == 1) {
+        attend_row(rooms, scratch, head, row);
+      } else {
+        attend_tile(rooms, scratch, head, row, positions);
+      }
     }
   }
 }

@@ -51,11 +51,22 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm256_storeu_ps(p, a);
 }
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+ON_TARGET static inline vec vec_load_4(const float *p)
+{
+  return _mm256_set_m128(_mm_setzero_ps(),
+      _mm_loadu_ps(p + 0));
+}
 /* writes the first 1 lanes */
 ON_TARGET static inline void vec_store_1(float *p, vec a)
 {
   const __m128 four = _mm256_castps256_ps128(a);
   _mm_store_ss(p + 0, four);
+}
+/* writes the first 4 lanes */
+ON_TARGET static inline void vec_store_4(float *p, vec a)
+{
+  _mm_storeu_ps(p, _mm256_castps256_ps128(a));
 }
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
@@ -72,6 +83,11 @@ ON_TARGET static inline vec vec_mul(vec a, vec b)
 {
   return _mm256_mul_ps(a, b);
 }
+/* a / b */
+ON_TARGET static inline vec vec_div(vec a, vec b)
+{
+  return _mm256_div_ps(a, b);
+}
 /* a * b + c, rounded once where the machine can */
 ON_TARGET static inline vec vec_fma(vec a, vec b, vec c)
 {
@@ -81,6 +97,11 @@ ON_TARGET static inline vec vec_fma(vec a, vec b, vec c)
 ON_TARGET static inline vec vec_max(vec a, vec b)
 {
   return _mm256_max_ps(a, b);
+}
+/* bits all one where a has these bits, else 0 */
+ON_TARGET static inline vec vec_same_bits(vec a, int32_t bits)
+{
+  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(bits)));
 }
 /* bits all one where a is an infinity or NaN, else 0; no arithmetic */
 ON_TARGET static inline vec vec_overflow(vec a)
@@ -143,6 +164,38 @@ ON_TARGET static inline float vec_top(vec a)
   const __m128 four = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+ON_TARGET static inline vec vec_sums(const float *p)
+{
+  const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+  const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
+  const __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b,
+      0x31));
+  const __m256 cd = _mm256_add_ps(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d,
+      0x31));
+  const __m256 two = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd,
+      0xee));
+  const __m256 one = _mm256_add_ps(two, _mm256_permute_ps(two, 0xb1));
+  const __m128 ac = _mm256_castps256_ps128(one), bd = _mm256_extractf128_ps(one, 1);
+  const __m128 first = _mm_unpacklo_ps(ac, bd), second = _mm_unpackhi_ps(ac, bd);
+  return _mm256_zextps128_ps256(_mm_movelh_ps(first, second));
+}
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+ON_TARGET static inline vec vec_tops(const float *p)
+{
+  const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+  const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
+  const __m256 ab = _mm256_max_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b,
+      0x31));
+  const __m256 cd = _mm256_max_ps(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d,
+      0x31));
+  const __m256 two = _mm256_max_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd,
+      0xee));
+  const __m256 one = _mm256_max_ps(two, _mm256_permute_ps(two, 0xb1));
+  const __m128 ac = _mm256_castps256_ps128(one), bd = _mm256_extractf128_ps(one, 1);
+  const __m128 first = _mm_unpacklo_ps(ac, bd), second = _mm_unpackhi_ps(ac, bd);
+  return _mm256_zextps128_ps256(_mm_movelh_ps(first, second));
 }
 /* 2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN */
 ON_TARGET static inline vec vec_exp2(vec x)
@@ -214,10 +267,10 @@ ON_TARGET static int kept_in(const uint8_t *p, size_t left)
   return kept;
 }
 
-/* A row of scores, some keys dropped: steps, mask, largest; then weights and their sum. */
-ON_TARGET static void soften_masked(const distilbert_call *call, const distilbert_rooms *rooms,
-    size_t block, size_t first, size_t last, float *scores, int32_t *keep, float *top,
-    float *total, float *fade)
+/* Steps and mask of a row's scores, some keys dropped, and the largest of each lane. */
+ON_TARGET static void score_row_masked(const distilbert_call *call, const distilbert_rooms *rooms,
+    size_t block, size_t first, size_t last, float *scores, int32_t *keep, const float *top,
+    float *to)
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 8) {
@@ -234,24 +287,28 @@ ON_TARGET static void soften_masked(const distilbert_call *call, const distilber
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  *to = vec_top(high);
+}
+
+/* A row's weights, some keys dropped, and their sum lane by lane. */
+ON_TARGET static void weigh_row_masked(size_t first, size_t last, float *scores, int32_t *keep,
+    const float *largest, float *to)
+{
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 8) {
     {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(keep + key));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
-  vec_store_1(fade, vec_exp2(vec_sub(vec_splat(*top), vec_splat(largest))));
-  *total = *total * *fade + vec_sum(sum);
-  *top = largest;
+  *to = vec_sum(sum);
 }
 
-/* A row of scores, all keys kept: steps, largest; then weights and their sum. */
-ON_TARGET static void soften_kept(size_t first, size_t stop, float *scores, float *top,
-    float *total, float *fade)
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+ON_TARGET static void score_row_kept(size_t first, size_t stop, float *scores, const float *top,
+    float *to)
 {
   const size_t whole = stop - stop % 8;
   vec high = vec_splat(*top);
@@ -269,26 +326,262 @@ ON_TARGET static void soften_kept(size_t first, size_t stop, float *scores, floa
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  *to = vec_top(high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+ON_TARGET static void weigh_row_kept(size_t first, size_t stop, float *scores,
+    const float *largest, float *to)
+{
+  const size_t whole = stop - stop % 8;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 8) {
     {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
   if (whole < stop) {
     {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(largest)));
+      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
       vec_store(scores + whole, e);
       sum = vec_add(sum, e);
     }
   }
-  vec_store_1(fade, vec_exp2(vec_sub(vec_splat(*top), vec_splat(largest))));
-  *total = *total * *fade + vec_sum(sum);
-  *top = largest;
+  *to = vec_sum(sum);
+}
+
+/* Scores of 1 queries and 16 keys. */
+ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero();
+  vec c_0_1 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    const vec w_1 = vec_load(k + p * 16 + 8);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec_store(scores, c_0_0);
+  vec_store(scores + 8, c_0_1);
+}
+
+/* Weights of 1 rows times values, 16 columns. */
+ON_TARGET static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
+    const float *fade, int masked, float *mixed)
+{
+  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0]));
+  vec c_0_1 = vec_mul(vec_load(mixed + 8), vec_splat(fade[0]));
+  for (size_t key = first; key < stop; key++) {
+    const vec w_0 = vec_load(values + key * 64);
+    const vec w_1 = vec_load(values + key * 64 + 8);
+    vec a;
+    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+  }
+  vec wild = vec_overflow(c_0_0);
+  wild = vec_either(wild, vec_overflow(c_0_1));
+  if (masked && vec_any(wild)) { return 0; }
+  vec_store(mixed, c_0_0);
+  vec_store(mixed + 8, c_0_1);
+  return 1;
+}
+
+/* One row, element by element: dropped keys, whose values may be NaN, are left out. */
+ON_TARGET static void mix_careful_16(const float *scores, const int32_t *keep,
+    const float *values, size_t first, size_t stop, const float *fade, float *mixed)
+{
+  for (size_t i = 0; i < 16; i += 8) {
+    {
+      vec c = vec_mul(vec_load(mixed + i), vec_splat(*fade));
+      for (size_t key = first; key < stop; key++) {
+        if (keep[key]) {
+          c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64 + i), c);
+        }
+      }
+      vec_store(mixed + i, c);
+    }
+  }
+}
+
+/* One query: softmax(scores) times values, over all keys that may be seen. */
+ON_TARGET static void attend_row(const distilbert_call *call, const distilbert_rooms *rooms,
+    float *scratch, size_t head, size_t row)
+{
+  const float *q = rooms->q + row * 768 + head * 64;
+  const float *keys = rooms->keys + head * rooms->panels * 1024;
+  const float *values = rooms->values + head * rooms->positions * 64;
+  float *out = rooms->heads + row * 768 + head * 64;
+  float *scores = scratch;
+  int32_t *keep = (int32_t *)(void *)(scratch + 256);
+  float top[1], largest[1], total[1], sum[1], share[1];
+  float fade[1];
+  vec_store_1(top, vec_splat(-FLT_MAX));
+  vec_store_1(total, vec_zero());
+  float *mixed = scratch + 512;
+  for (size_t v = 0; v < 64; v += 8) {
+    vec_store(mixed + v, vec_zero());
+  }
+  for (size_t block = 0; block < rooms->live; block += 256) {
+    {
+      /* The keys that some query of the tile sees: from first to stop - 1,
+         in panels up to last. */
+      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+      if (call->padding) {
+        const uint8_t *padding = call->padding + block;
+        while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
+        while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
+            stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+      }
+      const size_t last = (stop + 15) / 16 * 16;
+      if (first < stop) {
+        const int masked = (call->padding && !all_kept(call->padding + block + first,
+            stop - first));
+        for (size_t key = first; key < last; key += 16) {
+          scores_1x16(q, keys + (block + key) * 64, scores + key);
+        }
+        if (masked) {
+          score_row_masked(call, rooms, block, first, last, scores, keep, top, largest);
+        } else {
+          score_row_kept(first, stop, scores, top, largest);
+        }
+        if (masked) {
+          weigh_row_masked(first, last, scores, keep, largest, sum);
+        } else {
+          weigh_row_kept(first, stop, scores, largest, sum);
+        }
+        {
+          const vec high = vec_splat(*largest);
+          const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
+          const vec so_far = vec_mul(vec_splat(*total), worth);
+          vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
+          vec_store_1(fade, worth);
+          vec_store_1(top, high);
+        }
+        if (!mix_1x16(scores, values + block * 64, first, stop, fade, masked, mixed)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+                fade + r, mixed + r * 64);
+          }
+        }
+        if (!mix_1x16(scores, values + block * 64 + 16, first, stop, fade, masked, mixed + 16)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
+                stop, fade + r, mixed + r * 64 + 16);
+          }
+        }
+        if (!mix_1x16(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
+                stop, fade + r, mixed + r * 64 + 32);
+          }
+        }
+        if (!mix_1x16(scores, values + block * 64 + 48, first, stop, fade, masked, mixed + 48)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
+                stop, fade + r, mixed + r * 64 + 48);
+          }
+        }
+      }
+    }
+  }
+  {
+    const vec all = vec_splat(*total);
+    vec_store_1(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+  }
+  {
+    const vec factor = vec_splat(share[0]);
+    for (size_t v = 0; v < 64; v += 8) {
+      vec_store(out + v, vec_mul(vec_load(mixed + v), factor));
+    }
+  }
+}
+
+/* Steps and mask of a row's scores, some keys dropped, and the largest of each lane. */
+ON_TARGET static void score_masked(const distilbert_call *call, const distilbert_rooms *rooms,
+    size_t block, size_t first, size_t last, float *scores, int32_t *keep, const float *top,
+    float *to)
+{
+  vec high = vec_splat(*top);
+  for (size_t key = first; key < last; key += 8) {
+    {
+      vec s = vec_load(scores + key);
+      const size_t here = block + key;
+      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+          (ptrdiff_t)here));
+      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+          left_at(rooms->columns, here))); }
+      vec_store_bits(keep + key, kept);
+      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+      vec_store(scores + key, s);
+      high = vec_max(s, high);
+    }
+  }
+  vec_store(to, high);
+}
+
+/* A row's weights, some keys dropped, and their sum lane by lane. */
+ON_TARGET static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep,
+    const float *largest, float *to)
+{
+  vec sum = vec_zero();
+  for (size_t key = first; key < last; key += 8) {
+    {
+      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+      e = vec_both(e, vec_load_bits(keep + key));
+      vec_store(scores + key, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  vec_store(to, sum);
+}
+
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+ON_TARGET static void score_kept(size_t first, size_t stop, float *scores, const float *top,
+    float *to)
+{
+  const size_t whole = stop - stop % 8;
+  vec high = vec_splat(*top);
+  for (size_t key = first; key < whole; key += 8) {
+    {
+      const vec s = vec_load(scores + key);
+      high = vec_max(s, high);
+    }
+  }
+  if (whole < stop) {
+    {
+      vec s = vec_load(scores + whole);
+      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+      vec_store(scores + whole, s);
+      high = vec_max(s, high);
+    }
+  }
+  vec_store(to, high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+ON_TARGET static void weigh_kept(size_t first, size_t stop, float *scores, const float *largest,
+    float *to)
+{
+  const size_t whole = stop - stop % 8;
+  vec sum = vec_zero();
+  for (size_t key = first; key < whole; key += 8) {
+    {
+      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+      vec_store(scores + key, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  if (whole < stop) {
+    {
+      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+      vec_store(scores + whole, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  vec_store(to, sum);
 }
 
 /* Scores of 6 queries and 16 keys. */
@@ -413,21 +706,6 @@ ON_TARGET static void scores_2x16(const float *q, const float *k, float *scores)
   vec_store(scores + 8, c_0_1);
   vec_store(scores + 256, c_1_0);
   vec_store(scores + 264, c_1_1);
-}
-
-/* Scores of 1 queries and 16 keys. */
-ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
-{
-  vec c_0_0 = vec_zero();
-  vec c_0_1 = vec_zero();
-  for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
-    vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-  }
-  vec_store(scores, c_0_0);
-  vec_store(scores + 8, c_0_1);
 }
 
 /* Scores of a tile and 16 keys. */
@@ -672,26 +950,6 @@ ON_TARGET static int mix_2x16(const float *scores, const float *values, size_t f
   return 1;
 }
 
-/* Weights of 1 rows times values, 16 columns. */
-ON_TARGET static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
-    const float *fade, int masked, float *mixed)
-{
-  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0]));
-  vec c_0_1 = vec_mul(vec_load(mixed + 8), vec_splat(fade[0]));
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 8);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-  }
-  vec wild = vec_overflow(c_0_0);
-  wild = vec_either(wild, vec_overflow(c_0_1));
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(mixed, c_0_0);
-  vec_store(mixed + 8, c_0_1);
-  return 1;
-}
-
 /* Weighted values of a tile, 16 columns. */
 ON_TARGET static int mix_16(size_t positions, const float *scores, const float *values,
     size_t first, size_t stop, const float *fade, int masked, float *mixed)
@@ -713,24 +971,7 @@ ON_TARGET static int mix_16(size_t positions, const float *scores, const float *
   }
 }
 
-/* One row, element by element: dropped keys, whose values may be NaN, are left out. */
-ON_TARGET static void mix_careful_16(const float *scores, const int32_t *keep,
-    const float *values, size_t first, size_t stop, const float *fade, float *mixed)
-{
-  for (size_t i = 0; i < 16; i += 8) {
-    {
-      vec c = vec_mul(vec_load(mixed + i), vec_splat(*fade));
-      for (size_t key = first; key < stop; key++) {
-        if (keep[key]) {
-          c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64 + i), c);
-        }
-      }
-      vec_store(mixed + i, c);
-    }
-  }
-}
-
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_rooms *rooms,
     float *scratch, size_t head, size_t row, size_t positions)
 {
@@ -740,11 +981,19 @@ ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_
   float *out = rooms->heads + row * 768 + head * 64;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6] = { 0.0f };
-  for (size_t position = 0; position < positions; position++) {
-    top[position] = -FLT_MAX; total[position] = 0.0f;
+  float *across = scratch + 3456; /* a vector a row, to fold to a number */
+  float *top = scratch + 3520;
+  float *largest = scratch + 3528;
+  float *total = scratch + 3536;
+  float *fade = scratch + 3544;
+  float *share = scratch + 3552;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
+  vec_store_4(top + 4, vec_splat(-FLT_MAX));
+  vec_store_4(total + 4, vec_zero());
+  for (size_t r = positions; r < 8; r++) {
+    vec_store(across + r * 8, vec_zero());
   }
-  float fade[6] = { 0.0f };
   float *mixed = scratch + 3072;
   for (size_t position = 0; position < positions; position++) {
     for (size_t v = 0; v < 64; v += 8) {
@@ -771,11 +1020,33 @@ ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_
         }
         for (size_t position = 0; position < positions; position++) {
           if (masked) {
-            soften_masked(call, rooms, block, first, last, scores + position * 256,
-                keep + position * 256, top + position, total + position, fade + position);
+            score_masked(call, rooms, block, first, last, scores + position * 256,
+                keep + position * 256, top + position, across + position * 8);
           } else {
-            soften_kept(first, stop, scores + position * 256, top + position, total + position,
-                fade + position);
+            score_kept(first, stop, scores + position * 256, top + position,
+                across + position * 8);
+          }
+        }
+        for (size_t r = 0; r < positions; r += 4) {
+          vec_store_4(largest + r, vec_tops(across + r * 8));
+        }
+        for (size_t position = 0; position < positions; position++) {
+          if (masked) {
+            weigh_masked(first, last, scores + position * 256, keep + position * 256,
+                largest + position, across + position * 8);
+          } else {
+            weigh_kept(first, stop, scores + position * 256, largest + position,
+                across + position * 8);
+          }
+        }
+        for (size_t r = 0; r < positions; r += 4) {
+          {
+            const vec high = vec_load_4(largest + r);
+            const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
+            const vec so_far = vec_mul(vec_load_4(total + r), worth);
+            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 8)));
+            vec_store_4(fade + r, worth);
+            vec_store_4(top + r, high);
           }
         }
         if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
@@ -808,9 +1079,14 @@ ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_
       }
     }
   }
+  for (size_t r = 0; r < positions; r += 4) {
+    {
+      const vec all = vec_load_4(total + r);
+      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
+  }
   for (size_t position = 0; position < positions; position++) {
     {
-      share[position] = (total[position] == 0.0f ? 0.0f : 1.0f / total[position]);
       const vec factor = vec_splat(share[position]);
       for (size_t v = 0; v < 64; v += 8) {
         vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
@@ -827,7 +1103,11 @@ ON_TARGET void distilbert_attend_avx2(const distilbert_call *call, const distilb
     for (size_t row = from, positions; row < to; row += positions) {
       const size_t left = to - row, tiles = (left + 5) / 6;
       positions = (left + tiles - 1) / tiles;
-      attend_tile(call, rooms, scratch, head, row, positions);
+      if (positions == 1) {
+        attend_row(call, rooms, scratch, head, row);
+      } else {
+        attend_tile(call, rooms, scratch, head, row, positions);
+      }
     }
   }
 }

@@ -52,9 +52,9 @@ enum {
 /* One form for every target. */
 #define GPT2_DECODE_PACKED_BYTES ((size_t)9455680u)
 /* Of a call with the largest counts. */
-#define GPT2_DECODE_WORKSPACE_BYTES ((size_t)699648u)
+#define GPT2_DECODE_WORKSPACE_BYTES ((size_t)700352u)
 /* For each worker of gpt2_decode_attend. */
-#define GPT2_DECODE_SCRATCH_BYTES ((size_t)11520u)
+#define GPT2_DECODE_SCRATCH_BYTES ((size_t)12224u)
 
 typedef enum {
   GPT2_DECODE_OK = 0, /* done */

@@ -87,12 +87,44 @@ static inline void vec_store(float *p, vec a)
 {
   EACH_PART(*(part_at *)(p + i * PART) = a.at[i];)
 }
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+static inline vec vec_load_4(const float *p)
+{
+  float x[16];
+  x[0] = p[0];
+  x[1] = p[1];
+  x[2] = p[2];
+  x[3] = p[3];
+  x[4] = 0.0f;
+  x[5] = 0.0f;
+  x[6] = 0.0f;
+  x[7] = 0.0f;
+  x[8] = 0.0f;
+  x[9] = 0.0f;
+  x[10] = 0.0f;
+  x[11] = 0.0f;
+  x[12] = 0.0f;
+  x[13] = 0.0f;
+  x[14] = 0.0f;
+  x[15] = 0.0f;
+  return vec_load(x);
+}
 /* writes the first 1 lanes */
 static inline void vec_store_1(float *p, vec a)
 {
   float x[16];
   vec_store(x, a);
   p[0] = x[0];
+}
+/* writes the first 4 lanes */
+static inline void vec_store_4(float *p, vec a)
+{
+  float x[16];
+  vec_store(x, a);
+  p[0] = x[0];
+  p[1] = x[1];
+  p[2] = x[2];
+  p[3] = x[3];
 }
 /* a + b */
 static inline vec vec_add(vec a, vec b)
@@ -108,6 +140,11 @@ static inline vec vec_sub(vec a, vec b)
 static inline vec vec_mul(vec a, vec b)
 {
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i];) return r;
+}
+/* a / b */
+static inline vec vec_div(vec a, vec b)
+{
+  vec r; EACH_PART(r.at[i] = a.at[i] / b.at[i];) return r;
 }
 /* a * b + c, rounded once where the machine can */
 static inline vec vec_fma(vec a, vec b, vec c)
@@ -144,6 +181,11 @@ static inline vec vec_scale2(vec a, vec n)
 static inline vec vec_zero_below(vec a, vec x, float low)
 {
   vec r; EACH_PART(r.at[i] = FLOATS(BITS(a.at[i]) & ~WHERE(x.at[i] < low));) return r;
+}
+/* bits all one where a has these bits, else 0 */
+static inline vec vec_same_bits(vec a, int32_t bits)
+{
+  vec r; EACH_PART(r.at[i] = FLOATS(WHERE(BITS(a.at[i]) == bits));) return r;
 }
 /* bits all one where a is an infinity or NaN, else 0; no arithmetic */
 static inline vec vec_overflow(vec a)
@@ -230,6 +272,28 @@ static inline float vec_top(vec a)
   x[0] = x[0] > x[1] ? x[0] : x[1];
   return x[0];
 }
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+static inline vec vec_sums(const float *p)
+{
+  const float y[4] = {
+    vec_sum(vec_load(p + 0)),
+    vec_sum(vec_load(p + 16)),
+    vec_sum(vec_load(p + 32)),
+    vec_sum(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+static inline vec vec_tops(const float *p)
+{
+  const float y[4] = {
+    vec_top(vec_load(p + 0)),
+    vec_top(vec_load(p + 16)),
+    vec_top(vec_load(p + 32)),
+    vec_top(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
 /* 2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN */
 static inline vec vec_exp2(vec x)
 {
@@ -266,9 +330,9 @@ static size_t bounded(ptrdiff_t n, size_t most)
   return n < 0 ? 0 : (size_t)n < most ? (size_t)n : most;
 }
 
-/* A row of scores, some keys dropped: steps, mask, largest; then weights and their sum. */
-static void soften_masked(const gpt2_decode_rooms *rooms, size_t position, size_t block,
-    size_t first, size_t last, float *scores, int32_t *keep, float *top, float *total, float *fade)
+/* Steps and mask of a row's scores, some keys dropped, and the largest of each lane. */
+static void score_row_masked(const gpt2_decode_rooms *rooms, size_t position, size_t block,
+    size_t first, size_t last, float *scores, int32_t *keep, const float *top, float *to)
 {
   const ptrdiff_t place = rooms->start + (ptrdiff_t)position;
   vec high = vec_splat(*top);
@@ -286,24 +350,27 @@ static void soften_masked(const gpt2_decode_rooms *rooms, size_t position, size_
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  *to = vec_top(high);
+}
+
+/* A row's weights, some keys dropped, and their sum lane by lane. */
+static void weigh_row_masked(size_t first, size_t last, float *scores, int32_t *keep,
+    const float *largest, float *to)
+{
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
     {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(keep + key));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
-  vec_store_1(fade, vec_exp2(vec_sub(vec_splat(*top), vec_splat(largest))));
-  *total = *total * *fade + vec_sum(sum);
-  *top = largest;
+  *to = vec_sum(sum);
 }
 
-/* A row of scores, all keys kept: steps, largest; then weights and their sum. */
-static void soften_kept(size_t first, size_t stop, float *scores, float *top, float *total,
-    float *fade)
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+static void score_row_kept(size_t first, size_t stop, float *scores, const float *top, float *to)
 {
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
@@ -321,26 +388,245 @@ static void soften_kept(size_t first, size_t stop, float *scores, float *top, fl
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  *to = vec_top(high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+static void weigh_row_kept(size_t first, size_t stop, float *scores, const float *largest,
+    float *to)
+{
+  const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
     {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
   if (whole < stop) {
     {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(largest)));
+      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
       vec_store(scores + whole, e);
       sum = vec_add(sum, e);
     }
   }
-  vec_store_1(fade, vec_exp2(vec_sub(vec_splat(*top), vec_splat(largest))));
-  *total = *total * *fade + vec_sum(sum);
-  *top = largest;
+  *to = vec_sum(sum);
+}
+
+/* Scores of 1 queries and 16 keys. */
+static void scores_1x16(const float *q, const float *k, float *scores)
+{
+  vec c_0_0 = vec_zero();
+  for (size_t p = 0; p < 64; p++) {
+    const vec w_0 = vec_load(k + p * 16);
+    vec a;
+    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
+  }
+  vec_store(scores, c_0_0);
+}
+
+/* Weights of 1 rows times values, 16 columns. */
+static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
+    const float *fade, int masked, float *mixed)
+{
+  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0]));
+  for (size_t key = first; key < stop; key++) {
+    const vec w_0 = vec_load(values + key * 64);
+    vec a;
+    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
+  }
+  vec wild = vec_overflow(c_0_0);
+  if (masked && vec_any(wild)) { return 0; }
+  vec_store(mixed, c_0_0);
+  return 1;
+}
+
+/* One row, element by element: dropped keys, whose values may be NaN, are left out. */
+static void mix_careful_16(const float *scores, const int32_t *keep, const float *values,
+    size_t first, size_t stop, const float *fade, float *mixed)
+{
+  {
+    vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
+    for (size_t key = first; key < stop; key++) {
+      if (keep[key]) {
+        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64), c);
+      }
+    }
+    vec_store(mixed, c);
+  }
+}
+
+/* One query: softmax(scores) times values, over all keys that may be seen. */
+static void attend_row(const gpt2_decode_rooms *rooms, float *scratch, size_t head, size_t row)
+{
+  const float *q = rooms->q + row * 768 + head * 64;
+  const float *keys = rooms->keys + head * rooms->panels * 1024;
+  const float *values = rooms->values + head * rooms->positions * 64;
+  float *out = rooms->heads + row * 768 + head * 64;
+  float *scores = scratch;
+  int32_t *keep = (int32_t *)(void *)(scratch + 256);
+  float top[1], largest[1], total[1], sum[1], share[1];
+  float fade[1];
+  const ptrdiff_t place = rooms->start + (ptrdiff_t)row;
+  vec_store_1(top, vec_splat(-FLT_MAX));
+  vec_store_1(total, vec_zero());
+  float *mixed = scratch + 512;
+  for (size_t v = 0; v < 64; v += 16) {
+    vec_store(mixed + v, vec_zero());
+  }
+  for (size_t block = 0; block < rooms->live; block += 256) {
+    {
+      /* The keys that some query of the tile sees: from first to stop - 1,
+         in panels up to last. */
+      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+      stop = bounded(place + (ptrdiff_t)1 - (ptrdiff_t)block, stop);
+      const size_t last = (stop + 15) / 16 * 16;
+      if (first < stop) {
+        const int masked = place + 1 < (ptrdiff_t)(block + stop);
+        for (size_t key = first; key < last; key += 16) {
+          scores_1x16(q, keys + (block + key) * 64, scores + key);
+        }
+        if (masked) {
+          score_row_masked(rooms, row, block, first, last, scores, keep, top, largest);
+        } else {
+          score_row_kept(first, stop, scores, top, largest);
+        }
+        if (masked) {
+          weigh_row_masked(first, last, scores, keep, largest, sum);
+        } else {
+          weigh_row_kept(first, stop, scores, largest, sum);
+        }
+        {
+          const vec high = vec_splat(*largest);
+          const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
+          const vec so_far = vec_mul(vec_splat(*total), worth);
+          vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
+          vec_store_1(fade, worth);
+          vec_store_1(top, high);
+        }
+        if (!mix_1x16(scores, values + block * 64, first, stop, fade, masked, mixed)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+                fade + r, mixed + r * 64);
+          }
+        }
+        if (!mix_1x16(scores, values + block * 64 + 16, first, stop, fade, masked, mixed + 16)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
+                stop, fade + r, mixed + r * 64 + 16);
+          }
+        }
+        if (!mix_1x16(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
+                stop, fade + r, mixed + r * 64 + 32);
+          }
+        }
+        if (!mix_1x16(scores, values + block * 64 + 48, first, stop, fade, masked, mixed + 48)) {
+          for (size_t r = 0; r < 1; r++) {
+            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
+                stop, fade + r, mixed + r * 64 + 48);
+          }
+        }
+      }
+    }
+  }
+  {
+    const vec all = vec_splat(*total);
+    vec_store_1(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+  }
+  {
+    const vec factor = vec_splat(share[0]);
+    for (size_t v = 0; v < 64; v += 16) {
+      vec_store(out + v, vec_mul(vec_load(mixed + v), factor));
+    }
+  }
+}
+
+/* Steps and mask of a row's scores, some keys dropped, and the largest of each lane. */
+static void score_masked(const gpt2_decode_rooms *rooms, size_t position, size_t block,
+    size_t first, size_t last, float *scores, int32_t *keep, const float *top, float *to)
+{
+  const ptrdiff_t place = rooms->start + (ptrdiff_t)position;
+  vec high = vec_splat(*top);
+  for (size_t key = first; key < last; key += 16) {
+    {
+      vec s = vec_load(scores + key);
+      const size_t here = block + key;
+      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+          (ptrdiff_t)here));
+      kept = vec_both(kept,
+          vec_load_bits(first_lanes + 16 - lanes_below(place + 1 - (ptrdiff_t)here)));
+      vec_store_bits(keep + key, kept);
+      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+      vec_store(scores + key, s);
+      high = vec_max(s, high);
+    }
+  }
+  vec_store(to, high);
+}
+
+/* A row's weights, some keys dropped, and their sum lane by lane. */
+static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep,
+    const float *largest, float *to)
+{
+  vec sum = vec_zero();
+  for (size_t key = first; key < last; key += 16) {
+    {
+      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+      e = vec_both(e, vec_load_bits(keep + key));
+      vec_store(scores + key, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  vec_store(to, sum);
+}
+
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+static void score_kept(size_t first, size_t stop, float *scores, const float *top, float *to)
+{
+  const size_t whole = stop - stop % 16;
+  vec high = vec_splat(*top);
+  for (size_t key = first; key < whole; key += 16) {
+    {
+      const vec s = vec_load(scores + key);
+      high = vec_max(s, high);
+    }
+  }
+  if (whole < stop) {
+    {
+      vec s = vec_load(scores + whole);
+      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+      vec_store(scores + whole, s);
+      high = vec_max(s, high);
+    }
+  }
+  vec_store(to, high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+static void weigh_kept(size_t first, size_t stop, float *scores, const float *largest, float *to)
+{
+  const size_t whole = stop - stop % 16;
+  vec sum = vec_zero();
+  for (size_t key = first; key < whole; key += 16) {
+    {
+      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+      vec_store(scores + key, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  if (whole < stop) {
+    {
+      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+      vec_store(scores + whole, e);
+      sum = vec_add(sum, e);
+    }
+  }
+  vec_store(to, sum);
 }
 
 /* Scores of 5 queries and 16 keys. */
@@ -410,18 +696,6 @@ static void scores_2x16(const float *q, const float *k, float *scores)
   }
   vec_store(scores, c_0_0);
   vec_store(scores + 256, c_1_0);
-}
-
-/* Scores of 1 queries and 16 keys. */
-static void scores_1x16(const float *q, const float *k, float *scores)
-{
-  vec c_0_0 = vec_zero();
-  for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    vec a;
-    a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
-  }
-  vec_store(scores, c_0_0);
 }
 
 /* Scores of a tile and 16 keys. */
@@ -548,22 +822,6 @@ static int mix_2x16(const float *scores, const float *values, size_t first, size
   return 1;
 }
 
-/* Weights of 1 rows times values, 16 columns. */
-static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
-    const float *fade, int masked, float *mixed)
-{
-  vec c_0_0 = vec_mul(vec_load(mixed), vec_splat(fade[0]));
-  for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    vec a;
-    a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0);
-  }
-  vec wild = vec_overflow(c_0_0);
-  if (masked && vec_any(wild)) { return 0; }
-  vec_store(mixed, c_0_0);
-  return 1;
-}
-
 /* Weighted values of a tile, 16 columns. */
 static int mix_16(size_t positions, const float *scores, const float *values, size_t first,
     size_t stop, const float *fade, int masked, float *mixed)
@@ -583,22 +841,7 @@ static int mix_16(size_t positions, const float *scores, const float *values, si
   }
 }
 
-/* One row, element by element: dropped keys, whose values may be NaN, are left out. */
-static void mix_careful_16(const float *scores, const int32_t *keep, const float *values,
-    size_t first, size_t stop, const float *fade, float *mixed)
-{
-  {
-    vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
-    for (size_t key = first; key < stop; key++) {
-      if (keep[key]) {
-        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64), c);
-      }
-    }
-    vec_store(mixed, c);
-  }
-}
-
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 static void attend_tile(const gpt2_decode_rooms *rooms, float *scratch, size_t head, size_t row,
     size_t positions)
 {
@@ -608,12 +851,20 @@ static void attend_tile(const gpt2_decode_rooms *rooms, float *scratch, size_t h
   float *out = rooms->heads + row * 768 + head * 64;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1280);
-  float top[5], total[5], share[5] = { 0.0f };
+  float *across = scratch + 2880; /* a vector a row, to fold to a number */
+  float *top = scratch + 3008;
+  float *largest = scratch + 3016;
+  float *total = scratch + 3024;
+  float *fade = scratch + 3032;
+  float *share = scratch + 3040;
   const ptrdiff_t place = rooms->start + (ptrdiff_t)row;
-  for (size_t position = 0; position < positions; position++) {
-    top[position] = -FLT_MAX; total[position] = 0.0f;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
+  vec_store_4(top + 4, vec_splat(-FLT_MAX));
+  vec_store_4(total + 4, vec_zero());
+  for (size_t r = positions; r < 8; r++) {
+    vec_store(across + r * 16, vec_zero());
   }
-  float fade[5] = { 0.0f };
   float *mixed = scratch + 2560;
   for (size_t position = 0; position < positions; position++) {
     for (size_t v = 0; v < 64; v += 16) {
@@ -634,11 +885,33 @@ static void attend_tile(const gpt2_decode_rooms *rooms, float *scratch, size_t h
         }
         for (size_t position = 0; position < positions; position++) {
           if (masked) {
-            soften_masked(rooms, row + position, block, first, last, scores + position * 256,
-                keep + position * 256, top + position, total + position, fade + position);
+            score_masked(rooms, row + position, block, first, last, scores + position * 256,
+                keep + position * 256, top + position, across + position * 16);
           } else {
-            soften_kept(first, stop, scores + position * 256, top + position, total + position,
-                fade + position);
+            score_kept(first, stop, scores + position * 256, top + position,
+                across + position * 16);
+          }
+        }
+        for (size_t r = 0; r < positions; r += 4) {
+          vec_store_4(largest + r, vec_tops(across + r * 16));
+        }
+        for (size_t position = 0; position < positions; position++) {
+          if (masked) {
+            weigh_masked(first, last, scores + position * 256, keep + position * 256,
+                largest + position, across + position * 16);
+          } else {
+            weigh_kept(first, stop, scores + position * 256, largest + position,
+                across + position * 16);
+          }
+        }
+        for (size_t r = 0; r < positions; r += 4) {
+          {
+            const vec high = vec_load_4(largest + r);
+            const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
+            const vec so_far = vec_mul(vec_load_4(total + r), worth);
+            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
+            vec_store_4(fade + r, worth);
+            vec_store_4(top + r, high);
           }
         }
         if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
@@ -671,9 +944,14 @@ static void attend_tile(const gpt2_decode_rooms *rooms, float *scratch, size_t h
       }
     }
   }
+  for (size_t r = 0; r < positions; r += 4) {
+    {
+      const vec all = vec_load_4(total + r);
+      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
+  }
   for (size_t position = 0; position < positions; position++) {
     {
-      share[position] = (total[position] == 0.0f ? 0.0f : 1.0f / total[position]);
       const vec factor = vec_splat(share[position]);
       for (size_t v = 0; v < 64; v += 16) {
         vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
@@ -690,7 +968,11 @@ void gpt2_decode_attend_portable(const gpt2_decode_call *call, const gpt2_decode
     for (size_t row = from, positions; row < to; row += positions) {
       const size_t left = to - row, tiles = (left + 4) / 5;
       positions = (left + tiles - 1) / tiles;
-      attend_tile(rooms, scratch, head, row, positions);
+      if (positions == 1) {
+        attend_row(rooms, scratch, head, row);
+      } else {
+        attend_tile(rooms, scratch, head, row, positions);
+      }
     }
   }
 }

@@ -54,9 +54,9 @@ enum {
 /* One form for every target. */
 #define LLAMA_3_2_1B_PACKED_BYTES ((size_t)41951424u)
 /* Of a call with the largest counts. */
-#define LLAMA_3_2_1B_WORKSPACE_BYTES ((size_t)2897408u)
+#define LLAMA_3_2_1B_WORKSPACE_BYTES ((size_t)2898112u)
 /* For each worker of llama_3_2_1b_attend. */
-#define LLAMA_3_2_1B_SCRATCH_BYTES ((size_t)13824u)
+#define LLAMA_3_2_1B_SCRATCH_BYTES ((size_t)14528u)
 
 typedef enum {
   LLAMA_3_2_1B_OK = 0, /* done */

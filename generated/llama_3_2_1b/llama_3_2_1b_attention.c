@@ -88,12 +88,37 @@ static inline void vec_store(float *p, vec a)
 {
   EACH_PART(*(part_at *)(p + i * PART) = a.at[i];)
 }
-/* writes the first 1 lanes */
-static inline void vec_store_1(float *p, vec a)
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+static inline vec vec_load_4(const float *p)
+{
+  float x[16];
+  x[0] = p[0];
+  x[1] = p[1];
+  x[2] = p[2];
+  x[3] = p[3];
+  x[4] = 0.0f;
+  x[5] = 0.0f;
+  x[6] = 0.0f;
+  x[7] = 0.0f;
+  x[8] = 0.0f;
+  x[9] = 0.0f;
+  x[10] = 0.0f;
+  x[11] = 0.0f;
+  x[12] = 0.0f;
+  x[13] = 0.0f;
+  x[14] = 0.0f;
+  x[15] = 0.0f;
+  return vec_load(x);
+}
+/* writes the first 4 lanes */
+static inline void vec_store_4(float *p, vec a)
 {
   float x[16];
   vec_store(x, a);
   p[0] = x[0];
+  p[1] = x[1];
+  p[2] = x[2];
+  p[3] = x[3];
 }
 /* a + b */
 static inline vec vec_add(vec a, vec b)
@@ -109,6 +134,11 @@ static inline vec vec_sub(vec a, vec b)
 static inline vec vec_mul(vec a, vec b)
 {
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i];) return r;
+}
+/* a / b */
+static inline vec vec_div(vec a, vec b)
+{
+  vec r; EACH_PART(r.at[i] = a.at[i] / b.at[i];) return r;
 }
 /* a * b + c, rounded once where the machine can */
 static inline vec vec_fma(vec a, vec b, vec c)
@@ -145,6 +175,11 @@ static inline vec vec_scale2(vec a, vec n)
 static inline vec vec_zero_below(vec a, vec x, float low)
 {
   vec r; EACH_PART(r.at[i] = FLOATS(BITS(a.at[i]) & ~WHERE(x.at[i] < low));) return r;
+}
+/* bits all one where a has these bits, else 0 */
+static inline vec vec_same_bits(vec a, int32_t bits)
+{
+  vec r; EACH_PART(r.at[i] = FLOATS(WHERE(BITS(a.at[i]) == bits));) return r;
 }
 /* bits all one where a is an infinity or NaN, else 0; no arithmetic */
 static inline vec vec_overflow(vec a)
@@ -231,6 +266,28 @@ static inline float vec_top(vec a)
   x[0] = x[0] > x[1] ? x[0] : x[1];
   return x[0];
 }
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+static inline vec vec_sums(const float *p)
+{
+  const float y[4] = {
+    vec_sum(vec_load(p + 0)),
+    vec_sum(vec_load(p + 16)),
+    vec_sum(vec_load(p + 32)),
+    vec_sum(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+static inline vec vec_tops(const float *p)
+{
+  const float y[4] = {
+    vec_top(vec_load(p + 0)),
+    vec_top(vec_load(p + 16)),
+    vec_top(vec_load(p + 32)),
+    vec_top(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
 /* 2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN */
 static inline vec vec_exp2(vec x)
 {
@@ -267,9 +324,9 @@ static size_t bounded(ptrdiff_t n, size_t most)
   return n < 0 ? 0 : (size_t)n < most ? (size_t)n : most;
 }
 
-/* A row of scores, some keys dropped: steps, mask, largest; then weights and their sum. */
-static void soften_masked(const llama_3_2_1b_rooms *rooms, size_t position, size_t block,
-    size_t first, size_t last, float *scores, int32_t *keep, float *top, float *total, float *fade)
+/* Steps and mask of a row's scores, some keys dropped, and the largest of each lane. */
+static void score_masked(const llama_3_2_1b_rooms *rooms, size_t position, size_t block,
+    size_t first, size_t last, float *scores, int32_t *keep, const float *top, float *to)
 {
   const ptrdiff_t place = rooms->start + (ptrdiff_t)position;
   vec high = vec_splat(*top);
@@ -287,24 +344,27 @@ static void soften_masked(const llama_3_2_1b_rooms *rooms, size_t position, size
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  vec_store(to, high);
+}
+
+/* A row's weights, some keys dropped, and their sum lane by lane. */
+static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep,
+    const float *largest, float *to)
+{
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
     {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(keep + key));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
-  vec_store_1(fade, vec_exp2(vec_sub(vec_splat(*top), vec_splat(largest))));
-  *total = *total * *fade + vec_sum(sum);
-  *top = largest;
+  vec_store(to, sum);
 }
 
-/* A row of scores, all keys kept: steps, largest; then weights and their sum. */
-static void soften_kept(size_t first, size_t stop, float *scores, float *top, float *total,
-    float *fade)
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+static void score_kept(size_t first, size_t stop, float *scores, const float *top, float *to)
 {
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
@@ -322,26 +382,30 @@ static void soften_kept(size_t first, size_t stop, float *scores, float *top, fl
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  vec_store(to, high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+static void weigh_kept(size_t first, size_t stop, float *scores, const float *largest, float *to)
+{
+  const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
     {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
   if (whole < stop) {
     {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(largest)));
+      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
       vec_store(scores + whole, e);
       sum = vec_add(sum, e);
     }
   }
-  vec_store_1(fade, vec_exp2(vec_sub(vec_splat(*top), vec_splat(largest))));
-  *total = *total * *fade + vec_sum(sum);
-  *top = largest;
+  vec_store(to, sum);
 }
 
 /* Scores of 6 queries and 16 keys. */
@@ -528,7 +592,7 @@ static void mix_careful_16(const float *scores, const int32_t *keep, const float
   }
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t head,
     size_t section, size_t row, size_t positions)
 {
@@ -538,14 +602,20 @@ static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t 
   float *out = rooms->heads + row * 2048 + head * 256 + section * 128;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6] = { 0.0f };
+  float *across = scratch + 3456; /* a vector a row, to fold to a number */
+  float *top = scratch + 3584;
+  float *largest = scratch + 3592;
+  float *total = scratch + 3600;
+  float *fade = scratch + 3608;
+  float *share = scratch + 3616;
   const ptrdiff_t place = rooms->start + (ptrdiff_t)row;
-  for (size_t position = 0; position < positions; position++) {
-    for (size_t i = 0; i < 2; i++) {
-      top[position * 2 + i] = -FLT_MAX; total[position * 2 + i] = 0.0f;
-    }
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
+  vec_store_4(top + 4, vec_splat(-FLT_MAX));
+  vec_store_4(total + 4, vec_zero());
+  for (size_t r = positions * 2; r < 8; r++) {
+    vec_store(across + r * 16, vec_zero());
   }
-  float fade[6] = { 0.0f };
   float *mixed = scratch + 3072;
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
@@ -569,13 +639,38 @@ static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t 
         for (size_t position = 0; position < positions; position++) {
           for (size_t i = 0; i < 2; i++) {
             if (masked) {
-              soften_masked(rooms, row + position, block, first, last,
+              score_masked(rooms, row + position, block, first, last,
                   scores + (position * 2 + i) * 256, keep + (position * 2 + i) * 256,
-                  top + position * 2 + i, total + position * 2 + i, fade + position * 2 + i);
+                  top + position * 2 + i, across + (position * 2 + i) * 16);
             } else {
-              soften_kept(first, stop, scores + (position * 2 + i) * 256, top + position * 2 + i,
-                  total + position * 2 + i, fade + position * 2 + i);
+              score_kept(first, stop, scores + (position * 2 + i) * 256, top + position * 2 + i,
+                  across + (position * 2 + i) * 16);
             }
+          }
+        }
+        for (size_t r = 0; r < positions * 2; r += 4) {
+          vec_store_4(largest + r, vec_tops(across + r * 16));
+        }
+        for (size_t position = 0; position < positions; position++) {
+          for (size_t i = 0; i < 2; i++) {
+            if (masked) {
+              weigh_masked(first, last, scores + (position * 2 + i) * 256,
+                  keep + (position * 2 + i) * 256, largest + position * 2 + i,
+                  across + (position * 2 + i) * 16);
+            } else {
+              weigh_kept(first, stop, scores + (position * 2 + i) * 256,
+                  largest + position * 2 + i, across + (position * 2 + i) * 16);
+            }
+          }
+        }
+        for (size_t r = 0; r < positions * 2; r += 4) {
+          {
+            const vec high = vec_load_4(largest + r);
+            const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
+            const vec so_far = vec_mul(vec_load_4(total + r), worth);
+            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
+            vec_store_4(fade + r, worth);
+            vec_store_4(top + r, high);
           }
         }
         if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
@@ -608,11 +703,15 @@ static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t 
       }
     }
   }
+  for (size_t r = 0; r < positions * 2; r += 4) {
+    {
+      const vec all = vec_load_4(total + r);
+      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
+  }
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
       {
-        share[position * 2 + i] = (total[position * 2 + i] == 0.0f ? 0.0f : 1.0f / total[position
-            * 2 + i]);
         const vec factor = vec_splat(share[position * 2 + i]);
         for (size_t v = 0; v < 64; v += 16) {
           vec_store(out + position * 2048 + i * 64 + v,

@@ -50,9 +50,9 @@ enum {
 /* One form for every target. */
 #define MINILM_L6_PACKED_BYTES ((size_t)2368576u)
 /* Of a call with the largest counts. */
-#define MINILM_L6_WORKSPACE_BYTES ((size_t)2768896u)
+#define MINILM_L6_WORKSPACE_BYTES ((size_t)2769600u)
 /* For each worker of minilm_l6_attend. */
-#define MINILM_L6_SCRATCH_BYTES ((size_t)16384u)
+#define MINILM_L6_SCRATCH_BYTES ((size_t)17088u)
 
 typedef enum {
   MINILM_L6_OK = 0, /* done */

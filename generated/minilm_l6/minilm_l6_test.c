@@ -144,7 +144,8 @@ static void layer_norm(number *x, ptrdiff_t width, number eps, const float *gamm
   const number deviation = root(plus(over(squares, count), eps));
   for (ptrdiff_t c = 0; c < width; c++) {
     const number normal = over(minus(x[c], mean), deviation);
-    x[c] = plus(times(normal, exact(gamma[c])), exact(beta[c]));
+    const number factor = exact(gamma[c]);
+    x[c] = plus(times(normal, factor), exact(beta[c]));
   }
 }
 

@@ -53,9 +53,9 @@ enum {
 /* One form for every target. */
 #define ONNX_ATTENTION_PACKED_BYTES ((size_t)64u)
 /* Of a call with the largest counts. */
-#define ONNX_ATTENTION_WORKSPACE_BYTES ((size_t)604032u)
+#define ONNX_ATTENTION_WORKSPACE_BYTES ((size_t)604736u)
 /* For each worker of onnx_attention_attend. */
-#define ONNX_ATTENTION_SCRATCH_BYTES ((size_t)14208u)
+#define ONNX_ATTENTION_SCRATCH_BYTES ((size_t)14912u)
 
 typedef enum {
   ONNX_ATTENTION_OK = 0, /* done */

@@ -84,12 +84,37 @@ static inline void vec_store(float *p, vec a)
 {
   EACH_PART(*(part_at *)(p + i * PART) = a.at[i];)
 }
-/* writes the first 1 lanes */
-static inline void vec_store_1(float *p, vec a)
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+static inline vec vec_load_4(const float *p)
+{
+  float x[16];
+  x[0] = p[0];
+  x[1] = p[1];
+  x[2] = p[2];
+  x[3] = p[3];
+  x[4] = 0.0f;
+  x[5] = 0.0f;
+  x[6] = 0.0f;
+  x[7] = 0.0f;
+  x[8] = 0.0f;
+  x[9] = 0.0f;
+  x[10] = 0.0f;
+  x[11] = 0.0f;
+  x[12] = 0.0f;
+  x[13] = 0.0f;
+  x[14] = 0.0f;
+  x[15] = 0.0f;
+  return vec_load(x);
+}
+/* writes the first 4 lanes */
+static inline void vec_store_4(float *p, vec a)
 {
   float x[16];
   vec_store(x, a);
   p[0] = x[0];
+  p[1] = x[1];
+  p[2] = x[2];
+  p[3] = x[3];
 }
 /* a + b */
 static inline vec vec_add(vec a, vec b)
@@ -247,6 +272,28 @@ static inline float vec_top(vec a)
   x[0] = x[0] > x[1] ? x[0] : x[1];
   return x[0];
 }
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+static inline vec vec_sums(const float *p)
+{
+  const float y[4] = {
+    vec_sum(vec_load(p + 0)),
+    vec_sum(vec_load(p + 16)),
+    vec_sum(vec_load(p + 32)),
+    vec_sum(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+static inline vec vec_tops(const float *p)
+{
+  const float y[4] = {
+    vec_top(vec_load(p + 0)),
+    vec_top(vec_load(p + 16)),
+    vec_top(vec_load(p + 32)),
+    vec_top(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
 /* e^x for x <= 0, at most 2 ulp; 0 below ln(FLT_MIN); NaN of NaN */
 static inline vec vec_exp(vec x)
 {
@@ -320,10 +367,10 @@ static vec load_edge(const float *p, size_t left)
   return vec_load(x);
 }
 
-/* A row of scores, some keys dropped: steps, mask, largest; then weights and their sum. */
-static void soften_masked(const onnx_attention_call *call, const onnx_attention_rooms *rooms,
+/* Steps and mask of a row's scores, some keys dropped, and the largest of each lane. */
+static void score_masked(const onnx_attention_call *call, const onnx_attention_rooms *rooms,
     size_t position, size_t block, size_t first, size_t last, float *scores, int32_t *keep,
-    float *top, float *total, float *fade)
+    const float *top, float *to)
 {
   const ptrdiff_t place = rooms->start + (ptrdiff_t)position;
   const float *additive = call->additive ? call->additive + (ptrdiff_t)position *
@@ -351,19 +398,23 @@ static void soften_masked(const onnx_attention_call *call, const onnx_attention_
       high = vec_max(s, high);
     }
   }
-  const float largest = vec_top(high);
+  vec_store(to, high);
+}
+
+/* A row's weights, some keys dropped, and their sum lane by lane. */
+static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep,
+    const float *largest, float *to)
+{
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
     {
-      vec e = vec_exp(vec_sub(vec_load(scores + key), vec_splat(largest)));
+      vec e = vec_exp(vec_sub(vec_load(scores + key), vec_splat(*largest)));
       e = vec_both(e, vec_load_bits(keep + key));
       vec_store(scores + key, e);
       sum = vec_add(sum, e);
     }
   }
-  vec_store_1(fade, vec_exp(vec_sub(vec_splat(*top), vec_splat(largest))));
-  *total = *total * *fade + vec_sum(sum);
-  *top = largest;
+  vec_store(to, sum);
 }
 
 /* Scores of 6 queries and 16 keys. */
@@ -550,7 +601,7 @@ static void mix_careful_16(const float *scores, const int32_t *keep, const float
   }
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 static void attend_tile(const onnx_attention_call *call, const onnx_attention_rooms *rooms,
     float *scratch, size_t head, size_t row, size_t positions)
 {
@@ -560,14 +611,20 @@ static void attend_tile(const onnx_attention_call *call, const onnx_attention_ro
   float *out = rooms->heads + row * 640 + head * 160;
   float *scores = scratch;
   int32_t *keep = (int32_t *)(void *)(scratch + 1536);
-  float top[6], total[6], share[6] = { 0.0f };
+  float *across = scratch + 3552; /* a vector a row, to fold to a number */
+  float *top = scratch + 3680;
+  float *largest = scratch + 3688;
+  float *total = scratch + 3696;
+  float *fade = scratch + 3704;
+  float *share = scratch + 3712;
   const ptrdiff_t place = rooms->start + (ptrdiff_t)row;
-  for (size_t position = 0; position < positions; position++) {
-    for (size_t i = 0; i < 2; i++) {
-      top[position * 2 + i] = -FLT_MAX; total[position * 2 + i] = 0.0f;
-    }
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
+  vec_store_4(top + 4, vec_splat(-FLT_MAX));
+  vec_store_4(total + 4, vec_zero());
+  for (size_t r = positions * 2; r < 8; r++) {
+    vec_store(across + r * 16, vec_zero());
   }
-  float fade[6] = { 0.0f };
   float *mixed = scratch + 3072;
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
@@ -590,9 +647,29 @@ static void attend_tile(const onnx_attention_call *call, const onnx_attention_ro
         }
         for (size_t position = 0; position < positions; position++) {
           for (size_t i = 0; i < 2; i++) {
-            soften_masked(call, rooms, row + position, block, first, last,
+            score_masked(call, rooms, row + position, block, first, last,
                 scores + (position * 2 + i) * 256, keep + (position * 2 + i) * 256,
-                top + position * 2 + i, total + position * 2 + i, fade + position * 2 + i);
+                top + position * 2 + i, across + (position * 2 + i) * 16);
+          }
+        }
+        for (size_t r = 0; r < positions * 2; r += 4) {
+          vec_store_4(largest + r, vec_tops(across + r * 16));
+        }
+        for (size_t position = 0; position < positions; position++) {
+          for (size_t i = 0; i < 2; i++) {
+            weigh_masked(first, last, scores + (position * 2 + i) * 256,
+                keep + (position * 2 + i) * 256, largest + position * 2 + i,
+                across + (position * 2 + i) * 16);
+          }
+        }
+        for (size_t r = 0; r < positions * 2; r += 4) {
+          {
+            const vec high = vec_load_4(largest + r);
+            const vec worth = vec_exp(vec_sub(vec_load_4(top + r), high));
+            const vec so_far = vec_mul(vec_load_4(total + r), worth);
+            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
+            vec_store_4(fade + r, worth);
+            vec_store_4(top + r, high);
           }
         }
         if (!mix_16(positions, scores, values + block * 80, first, stop, fade, masked, mixed)) {
@@ -632,11 +709,15 @@ static void attend_tile(const onnx_attention_call *call, const onnx_attention_ro
       }
     }
   }
+  for (size_t r = 0; r < positions * 2; r += 4) {
+    {
+      const vec all = vec_load_4(total + r);
+      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
+  }
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
       {
-        share[position * 2 + i] = (total[position * 2 + i] == 0.0f ? 0.0f : 1.0f / total[position
-            * 2 + i]);
         const vec factor = vec_splat(share[position * 2 + i]);
         for (size_t v = 0; v < 80; v += 16) {
           vec_store(out + position * 640 + i * 80 + v,

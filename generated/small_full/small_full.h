@@ -47,9 +47,9 @@ enum {
 /* One form for every target. */
 #define SMALL_FULL_PACKED_BYTES ((size_t)4416u)
 /* Of a call with the largest counts. */
-#define SMALL_FULL_WORKSPACE_BYTES ((size_t)2816u)
+#define SMALL_FULL_WORKSPACE_BYTES ((size_t)3200u)
 /* For each worker of small_full_attend. */
-#define SMALL_FULL_SCRATCH_BYTES ((size_t)512u)
+#define SMALL_FULL_SCRATCH_BYTES ((size_t)896u)
 
 typedef enum {
   SMALL_FULL_OK = 0, /* done */

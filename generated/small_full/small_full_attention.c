@@ -85,6 +85,28 @@ static inline void vec_store(float *p, vec a)
 {
   EACH_PART(*(part_at *)(p + i * PART) = a.at[i];)
 }
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+static inline vec vec_load_4(const float *p)
+{
+  float x[16];
+  x[0] = p[0];
+  x[1] = p[1];
+  x[2] = p[2];
+  x[3] = p[3];
+  x[4] = 0.0f;
+  x[5] = 0.0f;
+  x[6] = 0.0f;
+  x[7] = 0.0f;
+  x[8] = 0.0f;
+  x[9] = 0.0f;
+  x[10] = 0.0f;
+  x[11] = 0.0f;
+  x[12] = 0.0f;
+  x[13] = 0.0f;
+  x[14] = 0.0f;
+  x[15] = 0.0f;
+  return vec_load(x);
+}
 /* lane i is p[i] below 8, else 0; reads 8 floats */
 static inline vec vec_load_8(const float *p)
 {
@@ -106,6 +128,16 @@ static inline vec vec_load_8(const float *p)
   x[14] = 0.0f;
   x[15] = 0.0f;
   return vec_load(x);
+}
+/* writes the first 4 lanes */
+static inline void vec_store_4(float *p, vec a)
+{
+  float x[16];
+  vec_store(x, a);
+  p[0] = x[0];
+  p[1] = x[1];
+  p[2] = x[2];
+  p[3] = x[3];
 }
 /* writes the first 8 lanes */
 static inline void vec_store_8(float *p, vec a)
@@ -135,6 +167,11 @@ static inline vec vec_sub(vec a, vec b)
 static inline vec vec_mul(vec a, vec b)
 {
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i];) return r;
+}
+/* a / b */
+static inline vec vec_div(vec a, vec b)
+{
+  vec r; EACH_PART(r.at[i] = a.at[i] / b.at[i];) return r;
 }
 /* a * b + c, rounded once where the machine can */
 static inline vec vec_fma(vec a, vec b, vec c)
@@ -171,6 +208,11 @@ static inline vec vec_scale2(vec a, vec n)
 static inline vec vec_zero_below(vec a, vec x, float low)
 {
   vec r; EACH_PART(r.at[i] = FLOATS(BITS(a.at[i]) & ~WHERE(x.at[i] < low));) return r;
+}
+/* bits all one where a has these bits, else 0 */
+static inline vec vec_same_bits(vec a, int32_t bits)
+{
+  vec r; EACH_PART(r.at[i] = FLOATS(WHERE(BITS(a.at[i]) == bits));) return r;
 }
 /* the bits set in both */
 static inline vec vec_both(vec a, vec b)
@@ -239,6 +281,28 @@ static inline float vec_top(vec a)
   x[0] = x[0] > x[1] ? x[0] : x[1];
   return x[0];
 }
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+static inline vec vec_sums(const float *p)
+{
+  const float y[4] = {
+    vec_sum(vec_load(p + 0)),
+    vec_sum(vec_load(p + 16)),
+    vec_sum(vec_load(p + 32)),
+    vec_sum(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+static inline vec vec_tops(const float *p)
+{
+  const float y[4] = {
+    vec_top(vec_load(p + 0)),
+    vec_top(vec_load(p + 16)),
+    vec_top(vec_load(p + 32)),
+    vec_top(vec_load(p + 48)),
+  };
+  return vec_load_4(y);
+}
 /* 2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN */
 static inline vec vec_exp2(vec x)
 {
@@ -263,8 +327,8 @@ static const int32_t first_lanes[32] = {
       0, 0, 0, 0, 0
 };
 
-/* A row of scores, all keys kept: steps, largest; then weights and their sum. */
-static void soften_kept(float *scores, float *top, float *total)
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+static void score_kept(float *scores, const float *top, float *to)
 {
   vec high = vec_splat(*top);
   {
@@ -273,16 +337,20 @@ static void soften_kept(float *scores, float *top, float *total)
     vec_store(scores, s);
     high = vec_max(s, high);
   }
-  const float largest = vec_top(high);
+  vec_store(to, high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+static void weigh_kept(float *scores, const float *largest, float *to)
+{
   vec sum = vec_zero();
   {
-    vec e = vec_exp2(vec_sub(vec_load(scores), vec_splat(largest)));
+    vec e = vec_exp2(vec_sub(vec_load(scores), vec_splat(*largest)));
     e = vec_both(e, vec_load_bits(first_lanes + 12));
     vec_store(scores, e);
     sum = vec_add(sum, e);
   }
-  *total = vec_sum(sum);
-  *top = largest;
+  vec_store(to, sum);
 }
 
 /* Scores of 4 queries and 16 keys. */
@@ -380,7 +448,7 @@ static void mix_4x16_last8_h0_r0_b0_c0_k0(const float *scores, const float *valu
   vec_store_8(out + 48, vec_mul(c_3_0, vec_splat(share[3])));
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 static void attend_tile_h0_r0(const small_full_rooms *rooms, float *scratch)
 {
   const float *q = rooms->q;
@@ -388,21 +456,29 @@ static void attend_tile_h0_r0(const small_full_rooms *rooms, float *scratch)
   const float *values = rooms->values;
   float *out = rooms->heads;
   float *scores = scratch;
-  float top[4], total[4], share[4];
-  top[0] = -FLT_MAX; total[0] = 0.0f;
-  top[1] = -FLT_MAX; total[1] = 0.0f;
-  top[2] = -FLT_MAX; total[2] = 0.0f;
-  top[3] = -FLT_MAX; total[3] = 0.0f;
+  float *across = scratch + 128; /* a vector a row, to fold to a number */
+  float *top = scratch + 192;
+  float *largest = scratch + 196;
+  float *total = scratch + 200;
+  float *share = scratch + 208;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
   {
     scores_4x16_h0_r0_k0(q, keys, scores);
-    soften_kept(scores, top, total);
-    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-    soften_kept(scores + 16, top + 1, total + 1);
-    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-    soften_kept(scores + 32, top + 2, total + 2);
-    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-    soften_kept(scores + 48, top + 3, total + 3);
-    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    score_kept(scores, top, across);
+    score_kept(scores + 16, top + 1, across + 16);
+    score_kept(scores + 32, top + 2, across + 32);
+    score_kept(scores + 48, top + 3, across + 48);
+    vec_store_4(largest, vec_tops(across));
+    weigh_kept(scores, largest, across);
+    weigh_kept(scores + 16, largest + 1, across + 16);
+    weigh_kept(scores + 32, largest + 2, across + 32);
+    weigh_kept(scores + 48, largest + 3, across + 48);
+    vec_store_4(total, vec_sums(across));
+    {
+      const vec all = vec_load_4(total);
+      vec_store_4(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
     mix_4x16_last8_h0_r0_b0_c0_k0(scores, values, share, out);
   }
 }
@@ -502,7 +578,7 @@ static void mix_4x16_last8_h1_r0_b0_c0_k0(const float *scores, const float *valu
   vec_store_8(out + 48, vec_mul(c_3_0, vec_splat(share[3])));
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 static void attend_tile_h1_r0(const small_full_rooms *rooms, float *scratch)
 {
   const float *q = rooms->q + 8;
@@ -510,21 +586,29 @@ static void attend_tile_h1_r0(const small_full_rooms *rooms, float *scratch)
   const float *values = rooms->values + rooms->positions * 8;
   float *out = rooms->heads + 8;
   float *scores = scratch;
-  float top[4], total[4], share[4];
-  top[0] = -FLT_MAX; total[0] = 0.0f;
-  top[1] = -FLT_MAX; total[1] = 0.0f;
-  top[2] = -FLT_MAX; total[2] = 0.0f;
-  top[3] = -FLT_MAX; total[3] = 0.0f;
+  float *across = scratch + 128; /* a vector a row, to fold to a number */
+  float *top = scratch + 192;
+  float *largest = scratch + 196;
+  float *total = scratch + 200;
+  float *share = scratch + 208;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
   {
     scores_4x16_h1_r0_k0(q, keys, scores);
-    soften_kept(scores, top, total);
-    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-    soften_kept(scores + 16, top + 1, total + 1);
-    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-    soften_kept(scores + 32, top + 2, total + 2);
-    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-    soften_kept(scores + 48, top + 3, total + 3);
-    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    score_kept(scores, top, across);
+    score_kept(scores + 16, top + 1, across + 16);
+    score_kept(scores + 32, top + 2, across + 32);
+    score_kept(scores + 48, top + 3, across + 48);
+    vec_store_4(largest, vec_tops(across));
+    weigh_kept(scores, largest, across);
+    weigh_kept(scores + 16, largest + 1, across + 16);
+    weigh_kept(scores + 32, largest + 2, across + 32);
+    weigh_kept(scores + 48, largest + 3, across + 48);
+    vec_store_4(total, vec_sums(across));
+    {
+      const vec all = vec_load_4(total);
+      vec_store_4(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
     mix_4x16_last8_h1_r0_b0_c0_k0(scores, values, share, out);
   }
 }

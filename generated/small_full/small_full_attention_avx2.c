@@ -50,6 +50,17 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm256_storeu_ps(p, a);
 }
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+ON_TARGET static inline vec vec_load_4(const float *p)
+{
+  return _mm256_set_m128(_mm_setzero_ps(),
+      _mm_loadu_ps(p + 0));
+}
+/* writes the first 4 lanes */
+ON_TARGET static inline void vec_store_4(float *p, vec a)
+{
+  _mm_storeu_ps(p, _mm256_castps256_ps128(a));
+}
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
 {
@@ -65,6 +76,11 @@ ON_TARGET static inline vec vec_mul(vec a, vec b)
 {
   return _mm256_mul_ps(a, b);
 }
+/* a / b */
+ON_TARGET static inline vec vec_div(vec a, vec b)
+{
+  return _mm256_div_ps(a, b);
+}
 /* a * b + c, rounded once where the machine can */
 ON_TARGET static inline vec vec_fma(vec a, vec b, vec c)
 {
@@ -75,10 +91,20 @@ ON_TARGET static inline vec vec_max(vec a, vec b)
 {
   return _mm256_max_ps(a, b);
 }
+/* bits all one where a has these bits, else 0 */
+ON_TARGET static inline vec vec_same_bits(vec a, int32_t bits)
+{
+  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(bits)));
+}
 /* the bits set in both */
 ON_TARGET static inline vec vec_both(vec a, vec b)
 {
   return _mm256_and_ps(a, b);
+}
+/* the bits of a that are not set in b */
+ON_TARGET static inline vec vec_without(vec a, vec b)
+{
+  return _mm256_andnot_ps(b, a);
 }
 /* the bits of a where keep is set, of b elsewhere */
 ON_TARGET static inline vec vec_pick(vec keep, vec a, vec b)
@@ -90,19 +116,37 @@ ON_TARGET static inline vec vec_load_bits(const int32_t *p)
 {
   return _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
 }
-/* the sum of the lanes, halves first */
-ON_TARGET static inline float vec_sum(vec a)
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+ON_TARGET static inline vec vec_sums(const float *p)
 {
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+  const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+  const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
+  const __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b,
+      0x31));
+  const __m256 cd = _mm256_add_ps(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d,
+      0x31));
+  const __m256 two = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd,
+      0xee));
+  const __m256 one = _mm256_add_ps(two, _mm256_permute_ps(two, 0xb1));
+  const __m128 ac = _mm256_castps256_ps128(one), bd = _mm256_extractf128_ps(one, 1);
+  const __m128 first = _mm_unpacklo_ps(ac, bd), second = _mm_unpackhi_ps(ac, bd);
+  return _mm256_zextps128_ps256(_mm_movelh_ps(first, second));
 }
-/* the largest lane */
-ON_TARGET static inline float vec_top(vec a)
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+ON_TARGET static inline vec vec_tops(const float *p)
 {
-  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
+  const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+  const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
+  const __m256 ab = _mm256_max_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b,
+      0x31));
+  const __m256 cd = _mm256_max_ps(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d,
+      0x31));
+  const __m256 two = _mm256_max_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd,
+      0xee));
+  const __m256 one = _mm256_max_ps(two, _mm256_permute_ps(two, 0xb1));
+  const __m128 ac = _mm256_castps256_ps128(one), bd = _mm256_extractf128_ps(one, 1);
+  const __m128 first = _mm_unpacklo_ps(ac, bd), second = _mm_unpackhi_ps(ac, bd);
+  return _mm256_zextps128_ps256(_mm_movelh_ps(first, second));
 }
 /* 2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN */
 ON_TARGET static inline vec vec_exp2(vec x)
@@ -127,8 +171,8 @@ static const int32_t first_lanes[32] = {
       0, 0, 0, 0, 0
 };
 
-/* A row of scores, all keys kept: steps, largest; then weights and their sum. */
-ON_TARGET static void soften_kept(float *scores, float *top, float *total)
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+ON_TARGET static void score_kept(float *scores, const float *top, float *to)
 {
   vec high = vec_splat(*top);
   {
@@ -137,16 +181,20 @@ ON_TARGET static void soften_kept(float *scores, float *top, float *total)
     vec_store(scores, s);
     high = vec_max(s, high);
   }
-  const float largest = vec_top(high);
+  vec_store(to, high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+ON_TARGET static void weigh_kept(float *scores, const float *largest, float *to)
+{
   vec sum = vec_zero();
   {
-    vec e = vec_exp2(vec_sub(vec_load(scores), vec_splat(largest)));
+    vec e = vec_exp2(vec_sub(vec_load(scores), vec_splat(*largest)));
     e = vec_both(e, vec_load_bits(first_lanes + 12));
     vec_store(scores, e);
     sum = vec_add(sum, e);
   }
-  *total = vec_sum(sum);
-  *top = largest;
+  vec_store(to, sum);
 }
 
 /* Scores of 4 queries and 8 keys. */
@@ -244,7 +292,7 @@ ON_TARGET static void mix_4x8_h0_r0_b0_c0_k0(const float *scores, const float *v
   vec_store(out + 48, vec_mul(c_3_0, vec_splat(share[3])));
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 ON_TARGET static void attend_tile_h0_r0(const small_full_rooms *rooms, float *scratch)
 {
   const float *q = rooms->q;
@@ -252,21 +300,29 @@ ON_TARGET static void attend_tile_h0_r0(const small_full_rooms *rooms, float *sc
   const float *values = rooms->values;
   float *out = rooms->heads;
   float *scores = scratch;
-  float top[4], total[4], share[4];
-  top[0] = -FLT_MAX; total[0] = 0.0f;
-  top[1] = -FLT_MAX; total[1] = 0.0f;
-  top[2] = -FLT_MAX; total[2] = 0.0f;
-  top[3] = -FLT_MAX; total[3] = 0.0f;
+  float *across = scratch + 128; /* a vector a row, to fold to a number */
+  float *top = scratch + 160;
+  float *largest = scratch + 164;
+  float *total = scratch + 168;
+  float *share = scratch + 176;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
   {
     scores_4x8_h0_r0_k0(q, keys, scores);
-    soften_kept(scores, top, total);
-    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-    soften_kept(scores + 16, top + 1, total + 1);
-    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-    soften_kept(scores + 32, top + 2, total + 2);
-    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-    soften_kept(scores + 48, top + 3, total + 3);
-    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    score_kept(scores, top, across);
+    score_kept(scores + 16, top + 1, across + 8);
+    score_kept(scores + 32, top + 2, across + 16);
+    score_kept(scores + 48, top + 3, across + 24);
+    vec_store_4(largest, vec_tops(across));
+    weigh_kept(scores, largest, across);
+    weigh_kept(scores + 16, largest + 1, across + 8);
+    weigh_kept(scores + 32, largest + 2, across + 16);
+    weigh_kept(scores + 48, largest + 3, across + 24);
+    vec_store_4(total, vec_sums(across));
+    {
+      const vec all = vec_load_4(total);
+      vec_store_4(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
     mix_4x8_h0_r0_b0_c0_k0(scores, values, share, out);
   }
 }
@@ -366,7 +422,7 @@ ON_TARGET static void mix_4x8_h1_r0_b0_c0_k0(const float *scores, const float *v
   vec_store(out + 48, vec_mul(c_3_0, vec_splat(share[3])));
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 ON_TARGET static void attend_tile_h1_r0(const small_full_rooms *rooms, float *scratch)
 {
   const float *q = rooms->q + 8;
@@ -374,21 +430,29 @@ ON_TARGET static void attend_tile_h1_r0(const small_full_rooms *rooms, float *sc
   const float *values = rooms->values + rooms->positions * 8;
   float *out = rooms->heads + 8;
   float *scores = scratch;
-  float top[4], total[4], share[4];
-  top[0] = -FLT_MAX; total[0] = 0.0f;
-  top[1] = -FLT_MAX; total[1] = 0.0f;
-  top[2] = -FLT_MAX; total[2] = 0.0f;
-  top[3] = -FLT_MAX; total[3] = 0.0f;
+  float *across = scratch + 128; /* a vector a row, to fold to a number */
+  float *top = scratch + 160;
+  float *largest = scratch + 164;
+  float *total = scratch + 168;
+  float *share = scratch + 176;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
   {
     scores_4x8_h1_r0_k0(q, keys, scores);
-    soften_kept(scores, top, total);
-    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-    soften_kept(scores + 16, top + 1, total + 1);
-    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-    soften_kept(scores + 32, top + 2, total + 2);
-    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-    soften_kept(scores + 48, top + 3, total + 3);
-    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    score_kept(scores, top, across);
+    score_kept(scores + 16, top + 1, across + 8);
+    score_kept(scores + 32, top + 2, across + 16);
+    score_kept(scores + 48, top + 3, across + 24);
+    vec_store_4(largest, vec_tops(across));
+    weigh_kept(scores, largest, across);
+    weigh_kept(scores + 16, largest + 1, across + 8);
+    weigh_kept(scores + 32, largest + 2, across + 16);
+    weigh_kept(scores + 48, largest + 3, across + 24);
+    vec_store_4(total, vec_sums(across));
+    {
+      const vec all = vec_load_4(total);
+      vec_store_4(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
     mix_4x8_h1_r0_b0_c0_k0(scores, values, share, out);
   }
 }

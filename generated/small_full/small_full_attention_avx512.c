@@ -50,10 +50,20 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm512_storeu_ps(p, a);
 }
+/* lane i is p[i] below 4, else 0; reads 4 floats */
+ON_TARGET static inline vec vec_load_4(const float *p)
+{
+  return _mm512_zextps128_ps512(_mm_loadu_ps(p));
+}
 /* lane i is p[i] below 8, else 0; reads 8 floats */
 ON_TARGET static inline vec vec_load_8(const float *p)
 {
   return _mm512_maskz_loadu_ps(0x00ff, p);
+}
+/* writes the first 4 lanes */
+ON_TARGET static inline void vec_store_4(float *p, vec a)
+{
+  _mm_storeu_ps(p, _mm512_castps512_ps128(a));
 }
 /* writes the first 8 lanes */
 ON_TARGET static inline void vec_store_8(float *p, vec a)
@@ -75,6 +85,11 @@ ON_TARGET static inline vec vec_mul(vec a, vec b)
 {
   return _mm512_mul_ps(a, b);
 }
+/* a / b */
+ON_TARGET static inline vec vec_div(vec a, vec b)
+{
+  return _mm512_div_ps(a, b);
+}
 /* a * b + c, rounded once where the machine can */
 ON_TARGET static inline vec vec_fma(vec a, vec b, vec c)
 {
@@ -94,10 +109,21 @@ ON_TARGET static inline vec vec_round(vec a)
   return _mm512_cvtepi32_ps(_mm512_cvtps_epi32(a));
 #endif
 }
+/* bits all one where a has these bits, else 0 */
+ON_TARGET static inline vec vec_same_bits(vec a, int32_t bits)
+{
+  const __mmask16 same = _mm512_cmpeq_epi32_mask(_mm512_castps_si512(a), _mm512_set1_epi32(bits));
+  return _mm512_castsi512_ps(_mm512_maskz_set1_epi32(same, -1));
+}
 /* the bits set in both */
 ON_TARGET static inline vec vec_both(vec a, vec b)
 {
   return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+}
+/* the bits of a that are not set in b */
+ON_TARGET static inline vec vec_without(vec a, vec b)
+{
+  return _mm512_castsi512_ps(_mm512_andnot_si512(_mm512_castps_si512(b), _mm512_castps_si512(a)));
 }
 /* the bits of a where keep is set, of b elsewhere */
 ON_TARGET static inline vec vec_pick(vec keep, vec a, vec b)
@@ -110,23 +136,37 @@ ON_TARGET static inline vec vec_load_bits(const int32_t *p)
 {
   return _mm512_castsi512_ps(_mm512_loadu_si512(p));
 }
-/* the sum of the lanes, halves first */
-ON_TARGET static inline float vec_sum(vec a)
+/* lane r is the sum of vector r at p for r < 4, else 0 */
+ON_TARGET static inline vec vec_sums(const float *p)
 {
-  const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
-  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), high);
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+  const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps(p + 16);
+  const __m512 c = _mm512_loadu_ps(p + 32), d = _mm512_loadu_ps(p + 48);
+  const __m512 ab = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b,
+      0xee));
+  const __m512 cd = _mm512_add_ps(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d,
+      0xee));
+  const __m512 four = _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab,
+      cd, 0xdd));
+  const __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4e));
+  const __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xb1));
+  const __m512i firsts = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
+  return _mm512_maskz_permutexvar_ps(0x000f, firsts, one);
 }
-/* the largest lane */
-ON_TARGET static inline float vec_top(vec a)
+/* lane r is the largest of vector r at p for r < 4, else 0 */
+ON_TARGET static inline vec vec_tops(const float *p)
 {
-  const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
-  const __m256 eight = _mm256_max_ps(_mm512_castps512_ps256(a), high);
-  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
+  const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps(p + 16);
+  const __m512 c = _mm512_loadu_ps(p + 32), d = _mm512_loadu_ps(p + 48);
+  const __m512 ab = _mm512_max_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b,
+      0xee));
+  const __m512 cd = _mm512_max_ps(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d,
+      0xee));
+  const __m512 four = _mm512_max_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab,
+      cd, 0xdd));
+  const __m512 two = _mm512_max_ps(four, _mm512_permute_ps(four, 0x4e));
+  const __m512 one = _mm512_max_ps(two, _mm512_permute_ps(two, 0xb1));
+  const __m512i firsts = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
+  return _mm512_maskz_permutexvar_ps(0x000f, firsts, one);
 }
 /* 2^x for x <= 0, at most 2 ulp; 0 below -126; NaN of NaN */
 ON_TARGET static inline vec vec_exp2(vec x)
@@ -150,8 +190,8 @@ static const int32_t first_lanes[32] = {
       0, 0, 0, 0, 0
 };
 
-/* A row of scores, all keys kept: steps, largest; then weights and their sum. */
-ON_TARGET static void soften_kept(float *scores, float *top, float *total)
+/* Steps of a row's scores, all keys kept, and the largest of each lane. */
+ON_TARGET static void score_kept(float *scores, const float *top, float *to)
 {
   vec high = vec_splat(*top);
   {
@@ -160,16 +200,20 @@ ON_TARGET static void soften_kept(float *scores, float *top, float *total)
     vec_store(scores, s);
     high = vec_max(s, high);
   }
-  const float largest = vec_top(high);
+  vec_store(to, high);
+}
+
+/* A row's weights, all keys kept, and their sum lane by lane. */
+ON_TARGET static void weigh_kept(float *scores, const float *largest, float *to)
+{
   vec sum = vec_zero();
   {
-    vec e = vec_exp2(vec_sub(vec_load(scores), vec_splat(largest)));
+    vec e = vec_exp2(vec_sub(vec_load(scores), vec_splat(*largest)));
     e = vec_both(e, vec_load_bits(first_lanes + 12));
     vec_store(scores, e);
     sum = vec_add(sum, e);
   }
-  *total = vec_sum(sum);
-  *top = largest;
+  vec_store(to, sum);
 }
 
 /* Scores of 4 queries and 16 keys. */
@@ -267,7 +311,7 @@ ON_TARGET static void mix_4x16_last8_h0_r0_b0_c0_k0(const float *scores, const f
   vec_store_8(out + 48, vec_mul(c_3_0, vec_splat(share[3])));
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 ON_TARGET static void attend_tile_h0_r0(const small_full_rooms *rooms, float *scratch)
 {
   const float *q = rooms->q;
@@ -275,21 +319,29 @@ ON_TARGET static void attend_tile_h0_r0(const small_full_rooms *rooms, float *sc
   const float *values = rooms->values;
   float *out = rooms->heads;
   float *scores = scratch;
-  float top[4], total[4], share[4];
-  top[0] = -FLT_MAX; total[0] = 0.0f;
-  top[1] = -FLT_MAX; total[1] = 0.0f;
-  top[2] = -FLT_MAX; total[2] = 0.0f;
-  top[3] = -FLT_MAX; total[3] = 0.0f;
+  float *across = scratch + 128; /* a vector a row, to fold to a number */
+  float *top = scratch + 192;
+  float *largest = scratch + 196;
+  float *total = scratch + 200;
+  float *share = scratch + 208;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
   {
     scores_4x16_h0_r0_k0(q, keys, scores);
-    soften_kept(scores, top, total);
-    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-    soften_kept(scores + 16, top + 1, total + 1);
-    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-    soften_kept(scores + 32, top + 2, total + 2);
-    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-    soften_kept(scores + 48, top + 3, total + 3);
-    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    score_kept(scores, top, across);
+    score_kept(scores + 16, top + 1, across + 16);
+    score_kept(scores + 32, top + 2, across + 32);
+    score_kept(scores + 48, top + 3, across + 48);
+    vec_store_4(largest, vec_tops(across));
+    weigh_kept(scores, largest, across);
+    weigh_kept(scores + 16, largest + 1, across + 16);
+    weigh_kept(scores + 32, largest + 2, across + 32);
+    weigh_kept(scores + 48, largest + 3, across + 48);
+    vec_store_4(total, vec_sums(across));
+    {
+      const vec all = vec_load_4(total);
+      vec_store_4(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
     mix_4x16_last8_h0_r0_b0_c0_k0(scores, values, share, out);
   }
 }
@@ -389,7 +441,7 @@ ON_TARGET static void mix_4x16_last8_h1_r0_b0_c0_k0(const float *scores, const f
   vec_store_8(out + 48, vec_mul(c_3_0, vec_splat(share[3])));
 }
 
-/* A tile of queries: softmax(scores) times values, over all keys that they may see. */
+/* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
 ON_TARGET static void attend_tile_h1_r0(const small_full_rooms *rooms, float *scratch)
 {
   const float *q = rooms->q + 8;
@@ -397,21 +449,29 @@ ON_TARGET static void attend_tile_h1_r0(const small_full_rooms *rooms, float *sc
   const float *values = rooms->values + rooms->positions * 8;
   float *out = rooms->heads + 8;
   float *scores = scratch;
-  float top[4], total[4], share[4];
-  top[0] = -FLT_MAX; total[0] = 0.0f;
-  top[1] = -FLT_MAX; total[1] = 0.0f;
-  top[2] = -FLT_MAX; total[2] = 0.0f;
-  top[3] = -FLT_MAX; total[3] = 0.0f;
+  float *across = scratch + 128; /* a vector a row, to fold to a number */
+  float *top = scratch + 192;
+  float *largest = scratch + 196;
+  float *total = scratch + 200;
+  float *share = scratch + 208;
+  vec_store_4(top, vec_splat(-FLT_MAX));
+  vec_store_4(total, vec_zero());
   {
     scores_4x16_h1_r0_k0(q, keys, scores);
-    soften_kept(scores, top, total);
-    share[0] = (total[0] == 0.0f ? 0.0f : 1.0f / total[0]);
-    soften_kept(scores + 16, top + 1, total + 1);
-    share[1] = (total[1] == 0.0f ? 0.0f : 1.0f / total[1]);
-    soften_kept(scores + 32, top + 2, total + 2);
-    share[2] = (total[2] == 0.0f ? 0.0f : 1.0f / total[2]);
-    soften_kept(scores + 48, top + 3, total + 3);
-    share[3] = (total[3] == 0.0f ? 0.0f : 1.0f / total[3]);
+    score_kept(scores, top, across);
+    score_kept(scores + 16, top + 1, across + 16);
+    score_kept(scores + 32, top + 2, across + 32);
+    score_kept(scores + 48, top + 3, across + 48);
+    vec_store_4(largest, vec_tops(across));
+    weigh_kept(scores, largest, across);
+    weigh_kept(scores + 16, largest + 1, across + 16);
+    weigh_kept(scores + 32, largest + 2, across + 32);
+    weigh_kept(scores + 48, largest + 3, across + 48);
+    vec_store_4(total, vec_sums(across));
+    {
+      const vec all = vec_load_4(total);
+      vec_store_4(share, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
+    }
     mix_4x16_last8_h1_r0_b0_c0_k0(scores, values, share, out);
   }
 }

@@ -52,9 +52,9 @@ enum {
 /* One form for every target. */
 #define T5_SMALL_ENCODER_PACKED_BYTES ((size_t)4205632u)
 /* Of a call with the largest counts. */
-#define T5_SMALL_ENCODER_WORKSPACE_BYTES ((size_t)9448704u)
+#define T5_SMALL_ENCODER_WORKSPACE_BYTES ((size_t)9449408u)
 /* For each worker of t5_small_encoder_attend. */
-#define T5_SMALL_ENCODER_SCRATCH_BYTES ((size_t)11520u)
+#define T5_SMALL_ENCODER_SCRATCH_BYTES ((size_t)12224u)
 
 typedef enum {
   T5_SMALL_ENCODER_OK = 0, /* done */

@@ -138,7 +138,8 @@ static void rms_norm(number *x, ptrdiff_t width, number eps, const float *gamma)
   for (ptrdiff_t c = 0; c < width; c++) squares = plus(squares, times(x[c], x[c]));
   const number size = root(plus(over(squares, exact((float)width)), eps));
   for (ptrdiff_t c = 0; c < width; c++) {
-    x[c] = times(over(x[c], size), exact(gamma[c]));
+    const number factor = exact(gamma[c]);
+    x[c] = times(over(x[c], size), factor);
   }
 }
 

@@ -20,11 +20,15 @@ local function once()
   end
 end
 
---- The functions that a row of the tile may take.
-local function softeners(context, at)
+--- The passes over a row, where some keys may be dropped and where all are kept.
+local function passes_of(context, at)
   local s, list = context.spec, {}
   local function of(masked)
-    return soften.define(context, masked, { place = "", static = not masked and at.static })
+    local options = { static = not masked and at.static or false, alone = at.alone }
+    return {
+      score = soften.define(context, "score", masked, options),
+      weigh = soften.define(context, "weigh", masked, options),
+    }
   end
   if context.layer.masked then list.masked = of(true) end
   if not (s.mask.boolean or s.mask.additive) then list.kept = of(false) end
@@ -37,37 +41,44 @@ end
 --- Whether all keys of a written-out tile are known at generation.
 local function is_static(context)
   local s, l = context.spec, context.layer
-  local seen = l.masked or s.return_scores or s.return_weights
-  return context.full and context.plan.attention.single and l.keys_fixed and not seen
+  if l.masked or s.return_scores or s.return_weights then return false end
+  return context.full and context.plan.attention.single and l.keys_fixed and true or false
+end
+
+--- The names that the template of a tile asks for.
+local function names_of(context, at, passes)
+  local s, l, a = context.spec, context.layer, context.plan.attention
+  local literal = math.type(at.positions) ~= nil
+  return {
+    head = at.head, part_at = at.part, row = at.row, positions = at.positions,
+    positions_most = literal and at.positions or a.positions, heads = a.heads,
+    rows = at.alone and 1 or a.rows, rows_of_4 = a.rows_of_4, alone = at.alone,
+    block = a.block, single = a.single, static = at.static,
+    value_width = a.value_width, query_row = a.query_row, masks = l.masked,
+    exponential = a.exponential, show = s.return_scores or false,
+    uses_place = l.place_masked and not (s.return_scores and not passes.kept),
+    passes = passes, scores_of = scores.maker(context, at), mix_of = mix.maker(context, at),
+    each_block = function()
+      if a.single then return once() end
+      return context:span("block", 0, "rooms->live", a.block, math.max(l.keys_max, 1))
+    end,
+  }
 end
 
 --- Defines the tile of queries at (head, part, row), `positions` of them: literal places in a full
 -- layer, the function's parameters in a tiled one.
 local function define_tile(context, at, suffix)
-  local s, l, a = context.spec, context.layer, context.plan.attention
   at.place = context.full and suffix or ""
   at.static = is_static(context)
-  local rows = softeners(context, at)
-  local name = "attend_tile" .. suffix
-  local body = context:render("attend/tile.c.in", {
-    head = at.head, part_at = at.part, row = at.row, positions = at.positions,
-    positions_most = math.type(at.positions) and at.positions or a.positions, heads = a.heads,
-    rows = a.rows, block = a.block, value_width = a.value_width, single = a.single,
-    static = at.static or false,
-    masks = l.masked, query_row = a.query_row, show = s.return_scores or false,
-    uses_place = l.place_masked and not (s.return_scores and not rows.kept),
-    soften = rows, scores_of = scores.maker(context, at),
-    mix_of = mix.maker(context, at),
-    each_block = function()
-      if a.single then return once() end
-      return context:span("block", 0, "rooms->live", a.block, math.max(l.keys_max, 1))
-    end,
-  })
-  return context.writer:define(name, {
-    title = "A tile of queries: softmax(scores) times values, over all keys that they may see.",
-    body = body,
+  at.alone = at.positions == 1 and context.plan.attention.heads == 1
+  local layer_name = context.layer.name
+  return context.writer:define((at.alone and "attend_row" or "attend_tile") .. suffix, {
+    title = (at.alone and "One query" or "A tile of queries")
+      .. ": softmax(scores) times values, over all keys that may be seen.",
+    body = context:render("attend/tile.c.in", names_of(context, at, passes_of(context, at))),
     parameters = {
-      { "const " .. l.name .. "_call *", "call" }, { "const " .. l.name .. "_rooms *", "rooms" },
+      { "const " .. layer_name .. "_call *", "call" },
+      { "const " .. layer_name .. "_rooms *", "rooms" },
       { "const float *", "packed" }, { "float *", "scratch" }, { "size_t", "head" },
       { "size_t", "section" }, { "size_t", "row" }, { "size_t", "positions" },
     },
@@ -94,13 +105,15 @@ local function written_out(context)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Loops over heads, parts of a group and tiles of rows.
+--- Loops over heads, parts of a group and tiles of rows; a row that would be alone in its tile has
+-- a text of its own.
 local function looped(context)
   local a, w = context.plan.attention, context.writer
-  local name = define_tile(context, {
-    head = "head", part = a.parts > 1 and "section" or 0, row = "row",
-    positions = a.positions > 1 and "positions" or 1,
-  }, "")
+  local function tile(positions)
+    return w:call(define_tile(context, {
+      head = "head", part = a.parts > 1 and "section" or 0, row = "row", positions = positions,
+    }, ""), {}) .. ";"
+  end
   local lines, ends = {}, 2
   local function line(text, ...) lines[#lines + 1] = text:format(...) end
   line("for (size_t head = head_from; head < head_to; head++) {")
@@ -113,10 +126,15 @@ local function looped(context)
     line("for (size_t row = from, positions; row < to; row += positions) {")
     line("const size_t left = to - row, tiles = (left + %d) / %d;", a.positions - 1, a.positions)
     line("positions = (left + tiles - 1) / tiles;")
+    if a.heads == 1 then
+      line("if (positions == 1) {\n%s\n} else {\n%s\n}", tile(1), tile("positions"))
+    else
+      line("%s", tile("positions"))
+    end
   else
     line("for (size_t row = from; row < to; row++) {")
+    line("%s", tile(1))
   end
-  line("%s;", w:call(name, {}))
   return table.concat(lines, "\n") .. ("\n}"):rep(ends) .. "\n"
 end
 

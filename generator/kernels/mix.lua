@@ -112,9 +112,10 @@ local function with_care(context, column, values, rows, calls)
   return table.concat(lines, "\n")
 end
 
---- A function that calls the tile for the positions at hand.
-local function define_switch(context, column, width)
+--- A function that calls the tile for the positions at hand, or that of the row alone.
+local function define_switch(context, at, column, width)
   local w, a = context.writer, context.plan.attention
+  if at.alone then return define_tile(context, 1, column, "") end
   return context:switch("mix_" .. width, {
     title = ("Weighted values of a tile, %d columns."):format(width), parameters = PARAMETERS,
     most = a.positions, result = context.layer.masked and "int" or nil,
@@ -131,7 +132,7 @@ function mix.maker(context, at)
   local switches = {}
   if not context.full then
     for column = 0, s.p_v - 1, step do
-      switches[column] = define_switch(context, column, math.min(step, s.p_v - column))
+      switches[column] = define_switch(context, at, column, math.min(step, s.p_v - column))
     end
   end
   local function calls_of(column, block, given)

@@ -50,9 +50,10 @@ local function define_tile(context, positions, columns, suffix)
   return names
 end
 
---- A function that calls the tile for the positions at hand.
-local function define_switch(context, panels)
+--- A function that calls the tile for the positions at hand, or that of the row alone.
+local function define_switch(context, at, panels)
   local w, a = context.writer, context.plan.attention
+  if at.alone then return define_tile(context, 1, panels * 16, "")[1] end
   return context:switch("scores_" .. panels * 16, {
     title = ("Scores of a tile and %d keys."):format(panels * 16), parameters = PARAMETERS,
     most = a.positions,
@@ -89,8 +90,8 @@ function scores.maker(context, at)
       return table.concat(lines, "\n")
     end
   end
-  local wide = a.panels > 1 and define_switch(context, a.panels)
-  local narrow = define_switch(context, 1)
+  local wide = a.panels > 1 and define_switch(context, at, a.panels)
+  local narrow = define_switch(context, at, 1)
   return function(_, slot)
     local one, step = call(narrow, slot, "key"), a.panels * 16
     if not wide then

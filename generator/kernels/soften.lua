@@ -1,6 +1,7 @@
---- A row of scores: its steps, its mask, the largest; then weights e^(score - largest) and their
--- sum. Each step is a template below templates/scores/, each mask one below templates/masks/;
--- partner of templates/attend/soften.c.in.
+--- A row of scores, in two passes: its steps, its mask and the largest; then the weights
+-- e^(score - largest) and their sum. Largest and sum stay lane by lane, for the tile to fold those
+-- of all its rows at once. Each step is a template below templates/scores/, each mask one below
+-- templates/masks/; partner of templates/attend/soften.c.in.
 
 local soften = {}
 
@@ -34,7 +35,7 @@ local function parameters(name)
     { "const float *", "packed" }, { "const float *", "query" }, { "const float *", "keys" },
     { "size_t", "head" }, { "size_t", "position" }, { "size_t", "block" }, { "size_t", "first" },
     { "size_t", "last" }, { "size_t", "stop" }, { "float *", "scores" }, { "int32_t *", "keep" },
-    { "float *", "top" }, { "float *", "total" }, { "float *", "fade" },
+    { "const float *", "top" }, { "const float *", "largest" }, { "float *", "to" },
   }
 end
 
@@ -65,8 +66,14 @@ local function setups(context, masked)
 end
 
 local TITLES <const> = {
-  [false] = "A row of scores, all keys kept: steps, largest; then weights and their sum.",
-  [true] = "A row of scores, some keys dropped: steps, mask, largest; then weights and their sum.",
+  score = {
+    [false] = "Steps of a row's scores, all keys kept, and the largest of each lane.",
+    [true] = "Steps and mask of a row's scores, some keys dropped, and the largest of each lane.",
+  },
+  weigh = {
+    [false] = "A row's weights, all keys kept, and their sum lane by lane.",
+    [true] = "A row's weights, some keys dropped, and their sum lane by lane.",
+  },
 }
 
 local PLACED <const> = { relative = true, alibi = true, buckets = true }
@@ -84,26 +91,30 @@ local function asks_key(s, masked, steps)
   return masked or s.return_scores ~= nil or #steps > (s.softcap and 1 or 0)
 end
 
---- Defines soften_kept (all keys kept) or soften_masked.
--- @tparam boolean masked which of the two
--- @tparam table at { place: behind the name, static: all keys are known at generation }
+--- Defines one pass over a row, for rows whose keys are all kept or for others.
+-- @tparam string pass "score" or "weigh"
+-- @tparam boolean masked which rows
+-- @tparam table options { static: whether all keys are known at generation; alone: whether no
+--   other row is folded beside this one, so that largest and sum become numbers at once }
 -- @treturn function of(arguments) -> the call as C
-function soften.define(context, masked, at)
+function soften.define(context, pass, masked, options)
   local s, a, l = context.spec, context.plan.attention, context.layer
-  local name = (masked and "soften_masked" or "soften_kept") .. at.place
-  local steps, show = steps_of(s, context.full), s.return_scores or false
+  local scores, show = pass == "score", s.return_scores or false
+  local steps = steps_of(s, context.full)
   local body = context:render("attend/soften.c.in", {
-    masked = masked, masks = masked and masks_of(s) or {}, steps = steps,
-    setups = setups(context, masked), uses_place = asks_place(s, masked, steps),
-    uses_here = asks_key(s, masked, steps), show = show, block = a.block, single = a.single,
-    static = at.static or false, keys = l.keys_max,
-    exponential = a.log2 and "vec_exp2" or "vec_exp",
+    weighs = not scores, masked = masked, masks = masked and masks_of(s) or {}, steps = steps,
+    setups = scores and setups(context, masked) or {},
+    uses_place = scores and asks_place(s, masked, steps), uses_here = asks_key(s, masked, steps),
+    show = show, block = a.block, keys = l.keys_max, exponential = a.exponential,
+    static = options.static, alone = options.alone,
     render = function(file, key, step)
       return context:render(file, { key = key, step = step, show = show })
     end,
   })
+  local row = options.alone and "_row" or ""
+  local name = pass .. row .. (masked and "_masked" or "_kept")
   context.writer:define(name, {
-    title = TITLES[masked], parameters = parameters(l.name), body = body,
+    title = TITLES[pass][masked], parameters = parameters(l.name), body = body,
   })
   return function(given) return context.writer:call(name, given) .. ";" end
 end

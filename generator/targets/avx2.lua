@@ -31,6 +31,21 @@ const __m128 two = COMBINE_ps(four, _mm_movehl_ps(four, four));
 return _mm_cvtss_f32(COMBINE_ss(two, _mm_shuffle_ps(two, two, 1)));]]):gsub("COMBINE", combine)
 end
 
+--- Four vectors folded at once, in the same order as one: halves, pairs, the last two.
+local function fold_4(combine)
+  local text = [[
+const __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps(p + 8);
+const __m256 c = _mm256_loadu_ps(p + 16), d = _mm256_loadu_ps(p + 24);
+const __m256 ab = COMBINE(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+const __m256 cd = COMBINE(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d, 0x31));
+const __m256 two = COMBINE(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+const __m256 one = COMBINE(two, _mm256_permute_ps(two, 0xb1));
+const __m128 ac = _mm256_castps256_ps128(one), bd = _mm256_extractf128_ps(one, 1);
+const __m128 first = _mm_unpacklo_ps(ac, bd), second = _mm_unpackhi_ps(ac, bd);
+return _mm256_zextps128_ps256(_mm_movelh_ps(first, second));]]
+  return (text:gsub("COMBINE", "_mm256_" .. combine .. "_ps"))
+end
+
 --- The sum of a polynomial in r, highest term first.
 local function polynomial(terms)
   local lines = { ("__m256 e = _mm256_set1_ps(%s);\n"):format(terms[1]) }
@@ -123,6 +138,8 @@ _mm256_storeu_ps(y + 112, _mm256_permute2f128_ps(c3, c7, 0x31));]],
     any = "return !_mm256_testz_si256(_mm256_castps_si256(a), _mm256_castps_si256(a));",
     sum = fold "_mm_add",
     top = fold "_mm_max",
+    sums = fold_4 "add",
+    tops = fold_4 "max",
     exp = [[
 /* e^x = 2^n * e^r, n = round(x / ln 2), |r| <= ln 2 / 2; ln 2 in two parts. The polynomial is */
 /* the minimax one of degree 5 with 1 at 0; n is added to the exponent: e^x is normal or 0. */

@@ -22,6 +22,21 @@ const __m128 two = _mm_COMBINE_ps(four, _mm_movehl_ps(four, four));
 return _mm_cvtss_f32(_mm_COMBINE_ss(two, _mm_shuffle_ps(two, two, 1)));]]):gsub("COMBINE", combine)
 end
 
+--- Four vectors folded at once, in the same order as one: halves, quarters, pairs, the last two.
+local function fold_4(combine)
+  local text = [[
+const __m512 a = _mm512_loadu_ps(p), b = _mm512_loadu_ps(p + 16);
+const __m512 c = _mm512_loadu_ps(p + 32), d = _mm512_loadu_ps(p + 48);
+const __m512 ab = COMBINE(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+const __m512 cd = COMBINE(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee));
+const __m512 four = COMBINE(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+const __m512 two = COMBINE(four, _mm512_permute_ps(four, 0x4e));
+const __m512 one = COMBINE(two, _mm512_permute_ps(two, 0xb1));
+const __m512i firsts = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
+return _mm512_maskz_permutexvar_ps(0x000f, firsts, one);]]
+  return (text:gsub("COMBINE", "_mm512_" .. combine .. "_ps"))
+end
+
 --- The sum of a polynomial in r, highest term first.
 local function polynomial(terms)
   local lines = { ("__m512 e = _mm512_set1_ps(%s);\n"):format(terms[1]) }
@@ -47,9 +62,13 @@ return __builtin_cpu_supports("avx512f") != 0;]],
     load = "return _mm512_loadu_ps(p);",
     store = "_mm512_storeu_ps(p, a);",
     load_part = function(n)
+      if n == 4 then return "return _mm512_zextps128_ps512(_mm_loadu_ps(p));" end
       return ("return _mm512_maskz_loadu_ps(0x%04x, p);"):format((1 << n) - 1)
     end,
+    -- one and four take plain stores, which a load soon after can take over
     store_part = function(n)
+      if n == 1 then return "_mm_store_ss(p, _mm512_castps512_ps128(a));" end
+      if n == 4 then return "_mm_storeu_ps(p, _mm512_castps512_ps128(a));" end
       return ("_mm512_mask_storeu_ps(p, 0x%04x, a);"):format((1 << n) - 1)
     end,
     add = "return _mm512_add_ps(a, b);",
@@ -93,6 +112,8 @@ return _mm512_castsi512_ps(_mm512_maskz_set1_epi32(_mm512_test_epi32_mask(flags,
     any = "return _mm512_test_epi32_mask(_mm512_castps_si512(a), _mm512_castps_si512(a)) != 0;",
     sum = fold "add",
     top = fold "max",
+    sums = fold_4 "add",
+    tops = fold_4 "max",
     exp = [[
 /* e^x = 2^n * e^r, n = round(x / ln 2), |r| <= ln 2 / 2; ln 2 in two parts. The polynomial is */
 /* the minimax one of degree 5 with 1 at 0. */

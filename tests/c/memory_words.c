@@ -215,6 +215,41 @@ START_TEST(largest_lanes) {
 }
 END_TEST
 
+/* The words that fold four vectors do, bit for bit, what the word for one does to each. */
+START_TEST(four_folds) {
+  static const struct { const char *four, *one; } folds[] = {{"sums", "sum"}, {"tops", "top"}};
+  const machine *m = tested[_i];
+  const size_t lanes = (size_t)m->lanes;
+  float *from = (float *)(void *)(end_of_memory() - 4 * lanes * sizeof *from);
+  word_use use = {.from = from}, single = {0};
+  for (int round = 0; round < 2 * ROUNDS; round++) {
+    const int top = round % 2;
+    for (size_t i = 0; i < 4 * lanes; i++) {
+      const float a = float_of(any_operand());
+      from[i] = !(fabsf(a) < 1e30f) && (top || m->fast) ? -2.0f : a;
+    }
+    word_of(m, folds[top].four, 0)->run(&use);
+    for (size_t r = 0; r < lanes; r++) {
+      single.number_result = 0.0f;
+      double size = 0.0;
+      if (r < 4) {
+        memcpy(single.vectors[0], from + r * lanes, lanes * sizeof *from);
+        word_of(m, folds[top].one, 0)->run(&single);
+        for (size_t lane = 0; lane < lanes; lane++) {
+          size += fabs((double)from[r * lanes + lane]);
+        }
+      }
+      const float expected = single.number_result, found = float_of(use.result[r]);
+      const int close = m->fast && fabs((double)found - (double)expected) <= 1e-6 * size;
+      if (found != expected && !close && !(found != found && expected != expected)) {
+        ck_abort_msg("%s: vec_%s, vector %d: %.9g, expected %.9g", m->name, folds[top].four, (int)r,
+                     (double)found, (double)expected);
+      }
+    }
+  }
+}
+END_TEST
+
 START_TEST(single_bits) {
   const machine *m = tested[_i];
   const word *any = word_of(m, "any", 0);
@@ -239,5 +274,6 @@ void add_memory_tests(TCase *each, int targets) {
   tcase_add_loop_test(each, transposes, 0, targets);
   tcase_add_loop_test(each, sums, 0, targets);
   tcase_add_loop_test(each, largest_lanes, 0, targets);
+  tcase_add_loop_test(each, four_folds, 0, targets);
   tcase_add_loop_test(each, single_bits, 0, targets);
 }
