@@ -92,7 +92,7 @@ function layer.of(s)
   l.residual_by_heads = s.residual and s.attention and not s.project.q and s.d_q == s.p_o
   add_limits(l, s)
   add_masking(l, s.mask)
-  l.reach = packed.reach(s, l.keys_max)
+  l.reach = packed.reach(s)
   l.weights = weights.of(s)
   l.packed = packed.of(s, l.weights, l.reach)
   l.call = call.of(s, l.one_input)

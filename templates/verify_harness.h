@@ -59,7 +59,8 @@ struct verify_case {
   uint64_t atol, rtol;                                     /* the bits of a double */
   size_t batch, tokens, context, past, kv_heads, p_q, p_v; /* context: keys of the call */
   const size_t *context_length;                            /* one a sequence, or NULL */
-  int cached;
+  int cached, ring; /* ring: a cache that goes round is of the least capacity */
+  size_t capacity_step, capacity_least;
   const struct verify_load *loads;
   size_t load_count;
   const struct verify_tensor *tensors;
@@ -81,9 +82,10 @@ struct verify_case {
                 size_t from, size_t to, size_t head_from, size_t head_to);
   int (*output)(const struct verify_call *, void *workspace, size_t bytes, size_t from, size_t to);
   size_t (*cache_floats)(size_t capacity, int values);
-  int (*cache_write)(float *keys, float *values, size_t capacity, size_t to, const float *k,
-                     const float *v);
-  int (*cache_read)(float *keys, float *values, size_t capacity, size_t to, float *k, float *v);
+  int (*cache_write)(float *keys, float *values, size_t capacity, size_t from, size_t to,
+                     const float *k, const float *v);
+  int (*cache_read)(float *keys, float *values, size_t capacity, size_t from, size_t to, float *k,
+                    float *v);
   struct verify_case *next;
 };
 

@@ -4,8 +4,6 @@
 
 #include "verify_parts.h"
 
-enum { PANEL = 16 };
-
 struct bound {
   struct buffer buffer;
   int shared;       /* another tensor's buffer */
@@ -102,10 +100,27 @@ static void set_place(struct world *w, const struct verify_tensor *t, const stru
   place->head = (ptrdiff_t)b->head;
 }
 
+/* Position by position, so that a ring goes round as it does when a model decodes. */
+static void write_past(struct world *w, const struct verify_case *c, const float *past_k,
+                       const float *past_v) {
+  float *k = memory(4 * c->kv_heads * c->p_q), *v = memory(4 * c->kv_heads * c->p_v);
+  for (size_t at = 0; at < c->past; at++) {
+    for (size_t head = 0; head < c->kv_heads; head++) {
+      memcpy(k + head * c->p_q, past_k + (head * c->past + at) * c->p_q, 4 * c->p_q);
+      memcpy(v + head * c->p_v, past_v + (head * c->past + at) * c->p_v, 4 * c->p_v);
+    }
+    check(c->cache_write(w->call.keys, w->call.values, w->call.capacity, at, at + 1, k, v),
+          "cache_write");
+  }
+  free(k);
+  free(v);
+}
+
 static void open_cache(struct world *w, const struct verify_case *c, unsigned char fill) {
-  const size_t positions = round_up(c->past + c->context, PANEL);
+  const size_t positions = c->ring ? 0 : c->past + c->context;
   const float *past[2] = {NULL, NULL};
-  w->call.capacity = positions ? positions : PANEL;
+  w->call.capacity =
+      round_up(positions > c->capacity_least ? positions : c->capacity_least, c->capacity_step);
   w->keys = buffer_of(4 * c->cache_floats(w->call.capacity, 0), 4, fill);
   w->values = buffer_of(4 * c->cache_floats(w->call.capacity, 1), 4, fill);
   w->call.keys = (float *)(void *)w->keys.data;
@@ -113,15 +128,14 @@ static void open_cache(struct world *w, const struct verify_case *c, unsigned ch
   for (size_t i = 0; i < c->tensor_count; i++)
     if (c->tensors[i].kind == VERIFY_PAST)
       past[c->tensors[i].place] = (const float *)(const void *)w->bound[i].buffer.data;
-  check(c->cache_write(w->call.keys, w->call.values, w->call.capacity, c->past, past[0], past[1]),
-        "cache_write");
+  write_past(w, c, past[0], past[1]);
 }
 
 static void close_cache(struct world *w, const struct verify_case *c) {
   const size_t live = c->context_length ? c->context_length[now->sequence] : c->context;
   float *k = memory(4 * c->kv_heads * (c->past + live) * c->p_q);
   float *v = memory(4 * c->kv_heads * (c->past + live) * c->p_v);
-  check(c->cache_read(w->call.keys, w->call.values, w->call.capacity, c->past + live, k, v),
+  check(c->cache_read(w->call.keys, w->call.values, w->call.capacity, 0, c->past + live, k, v),
         "cache_read");
   for (size_t i = 0; i < c->tensor_count; i++)
     if (c->tensors[i].kind == VERIFY_PRESENT)
@@ -204,7 +218,7 @@ void run_once(const struct verify_case *c, const struct run *run, uint32_t **got
     run_stages(&w, c, run->fill);
   else
     check(c->forward(&w.call, w.workspace.data, w.workspace.bytes), "forward");
-  if (c->cached) close_cache(&w, c);
+  if (c->cached && !c->ring) close_cache(&w, c);
   for (size_t i = 0; i < c->tensor_count; i++) {
     const struct verify_tensor *t = &c->tensors[i];
     const int output = t->kind == VERIFY_OUTPUT || t->kind == VERIFY_PRESENT;

@@ -86,7 +86,10 @@ end
 local function norm_names(s)
   local any = any_norm(s, function() return true end)
   local layers = any_norm(s, function(n) return n.kind == "layer" end)
-  local plus_one = any_norm(s, function(n) return n.kind == "rms" and n.plus_one end)
+  local plus_one = {}
+  for _, kind in ipairs { "layer", "rms" } do
+    plus_one[kind] = any_norm(s, function(n) return n.kind == kind and n.plus_one end)
+  end
   return {
     uses = {
       minus = s.attention or layers, constant = s.attention or any, over = s.attention or any,
@@ -95,13 +98,12 @@ local function norm_names(s)
     norm_kind = {
       layer = layers, rms = s.qk_norm or any_norm(s, function(n) return n.kind == "rms" end),
     },
-    plus_one = plus_one, plus_one_note = when(plus_one, ", or (1 + gamma)"),
-    plus_one_parameter = when(plus_one, ", bool plus_one"), no_plus_one = when(plus_one, ", false"),
+    plus_one = plus_one, no_plus_one = when(plus_one.rms, ", false"),
     --- The call of a norm on a row of numbers.
     norm_call = function(place, row, width)
       local norm, role = s.norms[place], place == "after" and "" or place .. "_"
-      local more = when(plus_one, when(norm.plus_one, ", true", ", false"))
-      if norm.kind == "layer" then more = ", given." .. role .. "beta" end
+      local more = norm.kind == "layer" and ", given." .. role .. "beta" or ""
+      if plus_one[norm.kind] then more = more .. when(norm.plus_one, ", true", ", false") end
       local call = "%s_norm(%s, %s, constant(%s), given.%sgamma%s);"
       return call:format(norm.kind, row, width, c.double(norm.eps), role, more)
     end,

@@ -4,6 +4,7 @@
 
 local c = require "c"
 local fields = require "check_test.fields"
+local memory = require "interface.memory"
 local plan = require "plan"
 local targets = require "targets"
 local weights = require "check_test.weights"
@@ -76,11 +77,11 @@ local function cache_names(layer)
   if s.cache ~= "ring" then
     return { capacity_step = 16, capacity_least = 16, places = 48, places_from = 5, places_to = 37 }
   end
-  local step = plan.of(layer, targets.get(s.targets[1])).attention.block
-  local least = (layer.fresh_max + s.mask.window.left + step - 1) // step * step
+  local plans = { plan.of(layer, targets.get(s.targets[1])) }
+  local least = memory.ring_capacity(layer, plans)
   return {
-    capacity_step = step, capacity_least = least, places = least, places_from = least - 7,
-    places_to = least + 9,
+    capacity_step = memory.capacity_step(layer, plans), capacity_least = least,
+    places = least, places_from = least - 7, places_to = least + 9,
   }
 end
 

@@ -1,6 +1,7 @@
 --- The weights of a layer as they are packed: panels, vectors and tables of distances in one blob.
 
 local form = require "layer.form"
+local sizes = require "spec.sizes"
 
 local packed = {}
 
@@ -9,13 +10,12 @@ local round_up <const> = form.round_up
 
 --- How far from the query each table of distances reaches; further keys share its ends.
 -- @tparam table s a completed spec
--- @tparam integer keys the most that a call has
 -- @treturn table role -> { left, right }
-function packed.reach(s, keys)
+function packed.reach(s)
   local relative, bias, reach = s.position.relative, s.position.bias, {}
   if relative then reach.relative = { left = relative.left, right = relative.right } end
   if bias then
-    local most = math.min(bias.max_distance, keys)
+    local most = math.min(bias.max_distance, sizes.reach(s))
     reach.bias_table = { left = most, right = bias.bidirectional and most or 0 }
   end
   return reach

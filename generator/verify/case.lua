@@ -145,7 +145,10 @@ local function set_context(spec, inputs)
     end
     if not k_own then spec.context = nil end
   end
-  if (k_own or v_own) and spec.context == nil then spec.context = copied(spec.tokens) end
+  -- a ring holds the keys of the queries' own positions, whose tensors may differ all the same
+  if (k_own or v_own) and spec.context == nil and spec.cache ~= "ring" then
+    spec.context = copied(spec.tokens)
+  end
 end
 
 --- The spec of the layer that a case asks for: its own, and what the format leaves to the tensors.

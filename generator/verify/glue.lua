@@ -1,7 +1,11 @@
 --- The C that joins one case to its layer, from templates/verify_case.c.in.
 -- In: a case and its layer. Out: text, or what is wrong with the case's tensors.
 
+local form = require "layer.form"
+local memory = require "interface.memory"
+local plan = require "plan"
 local render = require "render"
+local targets = require "targets"
 local source = require "verify.source"
 local tensors = require "verify.tensors"
 local weights = require "verify.weights"
@@ -36,9 +40,9 @@ local function changes_values(cflags)
   return false
 end
 
-local function listed(targets, cflags)
+local function listed(names, cflags)
   local list = {}
-  for index, name in ipairs(targets) do
+  for index, name in ipairs(names) do
     list[index] = { name = name, exact = name ~= "portable" and not changes_values(cflags) }
   end
   return list
@@ -58,6 +62,20 @@ local function names_of(layer, content, job)
   }
 end
 
+-- The capacity of a case's cache is a multiple of step, at least `least`. A ring has the least that
+-- its header allows, so that it goes round, unless all its positions are to be looked at.
+local function cache_of(layer, content)
+  local spec = layer.spec
+  if not spec.cache then return { step = 1, least = 0, ring = false } end
+  local plans = { plan.of(layer, targets.get(spec.targets[1])) }
+  local shown = content.expected.present_k or content.expected.present_v
+  local ring = spec.cache == "ring"
+  return {
+    step = memory.capacity_step(layer, plans), ring = ring and not shown,
+    least = ring and memory.ring_capacity(layer, plans) or form.PANEL,
+  }
+end
+
 --- Renders the glue of a case.
 -- @tparam table content from case.read, its file's path absolute
 -- @tparam table layer from layer.of
@@ -73,6 +91,7 @@ function glue.text(content, layer, job)
   if #from.complaints > 0 then return nil, table.concat(from.complaints, "; ") end
   for _, tensor in ipairs(names.tensors) do tensor.place = place_of(tensor) end
   names.counts, names.live = counts, counts.live or false
+  names.cache = cache_of(layer, content)
   return render.template("verify_case.c.in", names)
 end
 

@@ -6,8 +6,10 @@ local tensors = {}
 
 -- ---- Counts -------------------------------------------------------------------------------------
 
-local function is_head_major(from, field)
-  return from.content.io_layout == "head_major" and field ~= "o"
+local HEAD_MAJOR <const> = { q = true, k = true, v = true, y = true }
+
+local function is_head_major(from, role)
+  return from.content.io_layout == "head_major" and HEAD_MAJOR[role] or false
 end
 
 local function rows_of(from, tensor)
