@@ -145,7 +145,7 @@ local function set_context(spec, inputs)
     end
     if not k_own then spec.context = nil end
   end
-  -- a ring holds the keys of the queries' own positions, whose tensors may differ all the same
+  -- a ring has no context; without projections, its keys are tensors of their own all the same
   if (k_own or v_own) and spec.context == nil and spec.cache ~= "ring" then
     spec.context = copied(spec.tokens)
   end

@@ -249,6 +249,22 @@ local function check_expected(from, list)
   end
 end
 
+-- What the layer would not read is said, not passed over; k and v may name the q input once more.
+local function check_inputs(from, layer)
+  local inputs, known = from.content.inputs, { past_k = layer.spec.cache, past_v = layer.spec.cache }
+  for _, field in ipairs(layer.call) do known[field.role or field.field] = true end
+  local roles = {}
+  -- order does not matter: the roles are sorted below
+  for role in pairs(inputs) do roles[#roles + 1] = role end
+  table.sort(roles)
+  for _, role in ipairs(roles) do
+    local once_more = (role == "k" or role == "v") and inputs[role] == inputs.q
+    if not known[role] and not once_more then
+      from:complain("inputs.%s: not an input of this layer", role)
+    end
+  end
+end
+
 --- Describes the tensors of a call; complaints go to the source.
 -- @tparam table from a source
 -- @tparam table layer from layer.of
@@ -267,6 +283,7 @@ function tensors.of(from, layer, counts)
     end
   end
   if layer.spec.cache then add_cache(from, layer.spec, counts, list) end
+  if #from.complaints == 0 then check_inputs(from, layer) end
   if #from.complaints == 0 then check_expected(from, list) end
   return list
 end

@@ -100,11 +100,12 @@ describe("verify", function()
     put_case("tensor", function(c) c.weights.bo = "bias" end)
     put_case("dtype", nil, function(t) t.o.dtype = "F64" end)
     put_case("output", function(c) c.expected.weights = "y" end)
+    put_case("unread", function(c) c.inputs.past_k = "o" end)
     put_case("nothing", function(c) c.expected = setmetatable({}, { __jsontype = "object" }) end)
     put_case("batch", function(c) c.batch = 2 end)
     local code, lines = run({ dir })
     assert.equal(1, code)
-    assert.equal("1 passed, 13 failed", lines[#lines])
+    assert.equal("1 passed, 14 failed", lines[#lines])
     assert.equal("0 refused", lines[#lines - 1])
     holds(lines.good, "ok   ")
     for name, said in pairs({ -- order does not matter: each line is looked up by its case
@@ -119,6 +120,7 @@ describe("verify", function()
       tensor = 'weights.bo: the tensor "bias" is not in the file',
       dtype = 'inputs.o ("o"): dtype F64, must be F32',
       output = "expected.weights: not an output of this layer",
+      unread = "inputs.past_k: not an input of this layer",
       nothing = "nothing to compare",
       batch = 'inputs.o ("o"): shape [3, 4], expected a batch of 2 in front',
     }) do
