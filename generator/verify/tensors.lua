@@ -251,7 +251,8 @@ end
 
 -- What the layer would not read is said, not passed over; k and v may name the q input once more.
 local function check_inputs(from, layer)
-  local inputs, known = from.content.inputs, { past_k = layer.spec.cache, past_v = layer.spec.cache }
+  local inputs, cache = from.content.inputs, layer.spec.cache
+  local known = { past_k = cache, past_v = cache }
   for _, field in ipairs(layer.call) do known[field.role or field.field] = true end
   local roles = {}
   -- order does not matter: the roles are sorted below
