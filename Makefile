@@ -51,8 +51,11 @@ test-c: ## compile and run the Check tests of the words and of each layer in gen
 test-words: ## every word on every target, with both compilers, all flags and an emulator
 	@sh tests/words.sh --all
 
+# Every case once; then a fixed sample of what verify-all tries.
 test-golden: ## generated code against the golden vectors
 	@generator/qkvc verify tests/golden
+	@generator/qkvc verify tests/golden/onnx-attention --unroll full --cflags -O1 --rename 1
+	@generator/qkvc verify tests/golden/seeds --unroll tile --cflags -Ofast --rename 2
 
 test-examples: ## compile and run the examples of the documentation
 	@CC='$(CC)' CFLAGS='$(CFLAGS)' sh tests/examples/run.sh
@@ -64,8 +67,9 @@ sanitize: ## Check tests and golden vectors under address and undefined-behaviou
 bench: ## measure each target on four shapes, beside this machine's ceilings
 	@generator/qkvc bench $(BENCH:%=tests/bench/specs/%.lua)
 
-verify-all: ## the full matrix: all vectors, compilers, flags, unrollings; takes long
+verify-all: ## all vectors, compilers, flags, unrollings, and all shipped specs; takes long
 	@sh tests/verify_all.sh
+	@sh tests/shipped.sh
 
 tune: ## measure kernels and fit the cost model to this machine
 	@sh tests/bench/tune.sh
