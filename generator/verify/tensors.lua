@@ -2,6 +2,8 @@
 -- In: the tensors of a case, a layer. Out: its counts, and each tensor's extents and layouts.
 -- An element has a head, a row and a column; a tensor lies head-major or row by row.
 
+local say = require "spec.say"
+
 local tensors = {}
 
 -- ---- Counts -------------------------------------------------------------------------------------
@@ -232,38 +234,32 @@ local function add_cache(from, spec, counts, list)
   end
 end
 
+-- What the layer does not know is said, role by role, not passed over.
+local function check_roles(from, kind, known, rule)
+  for _, role in ipairs((say.keys(from.content[kind]))) do
+    if not known[role] then from:complain("%s.%s: %s", kind, role, rule) end
+  end
+end
+
+local function check_inputs(from, layer)
+  local inputs, cache = from.content.inputs, layer.spec.cache
+  local known = { past_k = cache, past_v = cache }
+  for _, role in ipairs { "k", "v" } do   -- they may name the q input once more
+    known[role] = inputs[role] == inputs.q
+  end
+  for _, field in ipairs(layer.call) do known[field.role or field.field] = true end
+  check_roles(from, "inputs", known, "not an input of this layer")
+end
+
 local function check_expected(from, list)
   local known = {}
   for _, one in ipairs(list) do
     if one.kind == "VERIFY_OUTPUT" or one.kind == "VERIFY_PRESENT" then known[one.role] = true end
   end
-  local roles = {}
-  -- order does not matter: the roles are sorted below
-  for role in pairs(from.content.expected) do roles[#roles + 1] = role end
-  table.sort(roles)
-  if #roles == 0 then from:complain("expected: names no tensor, so there is nothing to compare") end
-  for _, role in ipairs(roles) do
-    if not known[role] then
-      from:complain("expected.%s: not an output of this layer", role)
-    end
+  if next(from.content.expected) == nil then
+    from:complain("expected: names no tensor, so there is nothing to compare")
   end
-end
-
--- What the layer would not read is said, not passed over; k and v may name the q input once more.
-local function check_inputs(from, layer)
-  local inputs, cache = from.content.inputs, layer.spec.cache
-  local known = { past_k = cache, past_v = cache }
-  for _, field in ipairs(layer.call) do known[field.role or field.field] = true end
-  local roles = {}
-  -- order does not matter: the roles are sorted below
-  for role in pairs(inputs) do roles[#roles + 1] = role end
-  table.sort(roles)
-  for _, role in ipairs(roles) do
-    local once_more = (role == "k" or role == "v") and inputs[role] == inputs.q
-    if not known[role] and not once_more then
-      from:complain("inputs.%s: not an input of this layer", role)
-    end
-  end
+  check_roles(from, "expected", known, "not an output of this layer")
 end
 
 --- Describes the tensors of a call; complaints go to the source.
