@@ -15,6 +15,7 @@ vocabulary.words = {
   { "load", "vec", "const float *p", "lane i is p[i] below n, else 0; reads n floats",
     counted = true },
   { "store", "void", "float *p, vec a", "writes the first n lanes", counted = true },
+  { "held", "vec", "vec a", "a, in a register for all its uses", template = "words/held.c.in" },
   { "add", "vec", "vec a, vec b", "a + b" },
   { "sub", "vec", "vec a, vec b", "a - b" },
   { "mul", "vec", "vec a, vec b", "a * b" },

@@ -394,18 +394,16 @@ static void score_row_masked(const bert_base_call *call, const bert_base_rooms *
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -416,12 +414,10 @@ static void weigh_row_masked(size_t first, size_t last, float *scores, int32_t *
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
@@ -432,18 +428,14 @@ static void score_row_kept(size_t first, size_t stop, float *scores, const float
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -455,24 +447,20 @@ static void weigh_row_kept(size_t first, size_t stop, float *scores, const float
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
 
-/* Scores of 1 queries and 16 keys. */
+/* Scores of 1 query and 16 keys. */
 static void scores_1x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -484,7 +472,7 @@ static void scores_1x16(const float *q, const float *k, float *scores)
   vec_store(scores, c_0_0);
 }
 
-/* Weights of 1 rows times values, 16 columns. */
+/* Weights of 1 row times values, 16 columns. */
 static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
     const float *fade, int masked, float *mixed)
 {
@@ -504,15 +492,13 @@ static int mix_1x16(const float *scores, const float *values, size_t first, size
 static void mix_careful_16(const float *scores, const int32_t *keep, const float *values,
     size_t first, size_t stop, const float *fade, float *mixed)
 {
-  {
-    vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
-    for (size_t key = first; key < stop; key++) {
-      if (keep[key]) {
-        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64), c);
-      }
+  vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
+  for (size_t key = first; key < stop; key++) {
+    if (keep[key]) {
+      c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64), c);
     }
-    vec_store(mixed, c);
   }
+  vec_store(mixed, c);
 }
 
 /* One query: softmax(scores) times values, over all keys that may be seen. */
@@ -534,64 +520,64 @@ static void attend_row(const bert_base_call *call, const bert_base_rooms *rooms,
     vec_store(mixed + v, vec_zero());
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      if (call->padding) {
-        const uint8_t *padding = call->padding + block;
-        while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
-        while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
-            stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    if (call->padding) {
+      const uint8_t *padding = call->padding + block;
+      while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
+      while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
+          stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    }
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = (call->padding && !all_kept(call->padding + block + first, stop - first));
+      for (size_t key = first; key < last; key += 16) {
+        scores_1x16(q, keys + (block + key) * 64, scores + key);
       }
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = (call->padding && !all_kept(call->padding + block + first,
-            stop - first));
-        for (size_t key = first; key < last; key += 16) {
-          scores_1x16(q, keys + (block + key) * 64, scores + key);
+      if (masked) {
+        score_row_masked(call, rooms, block, first, last, scores, keep, top, largest);
+      } else {
+        score_row_kept(first, stop, scores, top, largest);
+      }
+      if (masked) {
+        weigh_row_masked(first, last, scores, keep, largest, sum);
+      } else {
+        weigh_row_kept(first, stop, scores, largest, sum);
+      }
+      if (block == 0) {
+        vec_store_1(total, vec_splat(*sum));
+        vec_store_1(fade, vec_zero());
+        vec_store_1(top, vec_splat(*largest));
+      } else {
+        const vec high = vec_splat(*largest);
+        const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
+        const vec so_far = vec_mul(vec_splat(*total), worth);
+        vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
+        vec_store_1(fade, worth);
+        vec_store_1(top, high);
+      }
+      if (!mix_1x16(scores, values + block * 64, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+              fade + r, mixed + r * 64);
         }
-        if (masked) {
-          score_row_masked(call, rooms, block, first, last, scores, keep, top, largest);
-        } else {
-          score_row_kept(first, stop, scores, top, largest);
+      }
+      if (!mix_1x16(scores, values + block * 64 + 16, first, stop, fade, masked, mixed + 16)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first, stop,
+              fade + r, mixed + r * 64 + 16);
         }
-        if (masked) {
-          weigh_row_masked(first, last, scores, keep, largest, sum);
-        } else {
-          weigh_row_kept(first, stop, scores, largest, sum);
+      }
+      if (!mix_1x16(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first, stop,
+              fade + r, mixed + r * 64 + 32);
         }
-        {
-          const vec high = vec_splat(*largest);
-          const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
-          const vec so_far = vec_mul(vec_splat(*total), worth);
-          vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
-          vec_store_1(fade, worth);
-          vec_store_1(top, high);
-        }
-        if (!mix_1x16(scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
-                fade + r, mixed + r * 64);
-          }
-        }
-        if (!mix_1x16(scores, values + block * 64 + 16, first, stop, fade, masked, mixed + 16)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
-                stop, fade + r, mixed + r * 64 + 16);
-          }
-        }
-        if (!mix_1x16(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
-                stop, fade + r, mixed + r * 64 + 32);
-          }
-        }
-        if (!mix_1x16(scores, values + block * 64 + 48, first, stop, fade, masked, mixed + 48)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
-                stop, fade + r, mixed + r * 64 + 48);
-          }
+      }
+      if (!mix_1x16(scores, values + block * 64 + 48, first, stop, fade, masked, mixed + 48)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first, stop,
+              fade + r, mixed + r * 64 + 48);
         }
       }
     }
@@ -614,18 +600,16 @@ static void score_masked(const bert_base_call *call, const bert_base_rooms *room
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -636,12 +620,10 @@ static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -652,18 +634,14 @@ static void score_kept(size_t first, size_t stop, float *scores, const float *to
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -674,19 +652,15 @@ static void weigh_kept(size_t first, size_t stop, float *scores, const float *la
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -933,96 +907,91 @@ static void attend_tile(const bert_base_call *call, const bert_base_rooms *rooms
     }
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      if (call->padding) {
-        const uint8_t *padding = call->padding + block;
-        while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
-        while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
-            stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    if (call->padding) {
+      const uint8_t *padding = call->padding + block;
+      while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
+      while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
+          stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    }
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = (call->padding && !all_kept(call->padding + block + first, stop - first));
+      for (size_t key = first; key < last; key += 16) {
+        scores_16(positions, q, keys + (block + key) * 64, scores + key);
       }
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = (call->padding && !all_kept(call->padding + block + first,
-            stop - first));
-        for (size_t key = first; key < last; key += 16) {
-          scores_16(positions, q, keys + (block + key) * 64, scores + key);
+      for (size_t position = 0; position < positions; position++) {
+        if (masked) {
+          score_masked(call, rooms, block, first, last, scores + position * 256,
+              keep + position * 256, top + position, across + position * 16);
+        } else {
+          score_kept(first, stop, scores + position * 256, top + position, across + position * 16);
         }
-        for (size_t position = 0; position < positions; position++) {
-          if (masked) {
-            score_masked(call, rooms, block, first, last, scores + position * 256,
-                keep + position * 256, top + position, across + position * 16);
-          } else {
-            score_kept(first, stop, scores + position * 256, top + position,
-                across + position * 16);
-          }
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t position = 0; position < positions; position++) {
+        if (masked) {
+          weigh_masked(first, last, scores + position * 256, keep + position * 256,
+              largest + position, across + position * 16);
+        } else {
+          weigh_kept(first, stop, scores + position * 256, largest + position,
+              across + position * 16);
         }
-        for (size_t r = 0; r < positions; r += 4) {
-          vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        if (block == 0) {
+          vec_store_4(total + r, vec_sums(across + r * 16));
+          vec_store_4(fade + r, vec_zero());
+          vec_store_4(top + r, vec_load_4(largest + r));
+        } else {
+          const vec high = vec_load_4(largest + r);
+          const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
+          const vec so_far = vec_mul(vec_load_4(total + r), worth);
+          vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
+          vec_store_4(fade + r, worth);
+          vec_store_4(top + r, high);
         }
-        for (size_t position = 0; position < positions; position++) {
-          if (masked) {
-            weigh_masked(first, last, scores + position * 256, keep + position * 256,
-                largest + position, across + position * 16);
-          } else {
-            weigh_kept(first, stop, scores + position * 256, largest + position,
-                across + position * 16);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+              fade + r, mixed + r * 64);
         }
-        for (size_t r = 0; r < positions; r += 4) {
-          {
-            const vec high = vec_load_4(largest + r);
-            const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
-            const vec so_far = vec_mul(vec_load_4(total + r), worth);
-            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
-            vec_store_4(fade + r, worth);
-            vec_store_4(top + r, high);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 16, first, stop, fade, masked,
+          mixed + 16)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first, stop,
+              fade + r, mixed + r * 64 + 16);
         }
-        if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
-                fade + r, mixed + r * 64);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
+          mixed + 32)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first, stop,
+              fade + r, mixed + r * 64 + 32);
         }
-        if (!mix_16(positions, scores, values + block * 64 + 16, first, stop, fade, masked,
-            mixed + 16)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
-                stop, fade + r, mixed + r * 64 + 16);
-          }
-        }
-        if (!mix_16(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
-            mixed + 32)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
-                stop, fade + r, mixed + r * 64 + 32);
-          }
-        }
-        if (!mix_16(positions, scores, values + block * 64 + 48, first, stop, fade, masked,
-            mixed + 48)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
-                stop, fade + r, mixed + r * 64 + 48);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 48, first, stop, fade, masked,
+          mixed + 48)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first, stop,
+              fade + r, mixed + r * 64 + 48);
         }
       }
     }
   }
   for (size_t r = 0; r < positions; r += 4) {
-    {
-      const vec all = vec_load_4(total + r);
-      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
-    }
+    const vec all = vec_load_4(total + r);
+    vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
   }
   for (size_t position = 0; position < positions; position++) {
-    {
-      const vec factor = vec_splat(share[position]);
-      for (size_t v = 0; v < 64; v += 16) {
-        vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
-      }
+    const vec factor = vec_splat(share[position]);
+    for (size_t v = 0; v < 64; v += 16) {
+      vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
     }
   }
 }

@@ -259,10 +259,8 @@ static void norm_after(const float *x, const float *gamma, const float *beta, fl
   const vec rest = vec_splat(vec_sum(sum) * 0.0013020834f);
   sum = vec_zero();
   for (size_t i = 0; i < 768; i += 16) {
-    {
-      const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
-      sum = vec_fma(a, a, sum);
-    }
+    const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
+    sum = vec_fma(a, a, sum);
   }
   const vec factor = vec_splat(1.0f / sqrtf(vec_sum(sum) * 0.0013020834f + 1e-12f));
   for (size_t i = 0; i < 768; i += 16) {

@@ -14,9 +14,8 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,455,680 bytes of packed
  *           weights; 100,663,296 vector multiply-adds of 16 lanes
- * plan      q 8 x 48 or 1 x 80 (tiles), k 8 x 48 or 1 x 80 (tiles), v 8 x 48 or 1 x 80 (tiles),
- *           attention 8 queries x 32 keys (tiles), blocks of 256 keys, o 8 x 48 or 1 x 80
- *           (tiles)
+ * plan      q 8 x 48 (tiles), k 8 x 48 (tiles), v 8 x 48 (tiles), attention 8 queries x 32 keys
+ *           (tiles), blocks of 256 keys, o 8 x 48 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -52,6 +51,12 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm512_storeu_ps(p, a);
 }
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
+}
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
 {
@@ -82,51 +87,6 @@ ON_TARGET static inline float vec_sum(vec a)
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
-/* 1 x 80 sums over k = 0..767. */
-ON_TARGET static void project_k768_1x80(const float *x, const float *w, const float *b, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  vec c_0_4 = vec_load(b + 64);
-  for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
-    const vec w_3 = vec_load(w + k * 16 + 36864);
-    const vec w_4 = vec_load(w + k * 16 + 49152);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
-  vec_store(y + 48, c_0_3);
-  vec_store(y + 64, c_0_4);
-}
-
-/* 1 x 48 sums over k = 0..767. */
-ON_TARGET static void project_k768_1x48(const float *x, const float *w, const float *b, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
-}
-
 /* 8 x 48 sums over k = 0..767. */
 ON_TARGET static void project_k768_8x48(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
@@ -147,9 +107,9 @@ ON_TARGET static void project_k768_8x48(const float *x, ptrdiff_t x_row, const f
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
       c_6_2 = vec_load(b + 32), c_7_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -213,9 +173,9 @@ ON_TARGET static void project_k768_7x48(const float *x, ptrdiff_t x_row, const f
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
       c_6_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -271,9 +231,9 @@ ON_TARGET static void project_k768_6x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -323,9 +283,9 @@ ON_TARGET static void project_k768_5x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -368,9 +328,9 @@ ON_TARGET static void project_k768_4x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -405,9 +365,9 @@ ON_TARGET static void project_k768_3x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16);
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -436,9 +396,9 @@ ON_TARGET static void project_k768_2x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16);
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -451,6 +411,25 @@ ON_TARGET static void project_k768_2x48(const float *x, ptrdiff_t x_row, const f
   vec_store(y_1, c_1_0);
   vec_store(y_1 + 16, c_1_1);
   vec_store(y_1 + 32, c_1_2);
+}
+
+/* 1 x 48 sums over k = 0..767. */
+ON_TARGET static void project_k768_1x48(const float *x, const float *w, const float *b, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16);
+  vec c_0_2 = vec_load(b + 32);
+  for (size_t k = 0; k < 768; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 12288);
+    const vec w_2 = vec_load(w + k * 16 + 24576);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
 }
 
 /* Norm of the sum with the residual. */
@@ -469,10 +448,8 @@ ON_TARGET static void norm_after(const float *x, const float *gamma, const float
   const vec rest = vec_splat(vec_sum(sum) * 0.0013020834f);
   sum = vec_zero();
   for (size_t i = 0; i < 768; i += 16) {
-    {
-      const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
-      sum = vec_fma(a, a, sum);
-    }
+    const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
+    sum = vec_fma(a, a, sum);
   }
   const vec factor = vec_splat(1.0f / sqrtf(vec_sum(sum) * 0.0013020834f + 1e-12f));
   for (size_t i = 0; i < 768; i += 16) {
@@ -497,85 +474,70 @@ ON_TARGET static void finish(const bert_base_call *call, const bert_base_rooms *
 ON_TARGET void bert_base_output_avx512(const bert_base_call *call, const bert_base_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 45; panel += 5) {
+  for (size_t block = from; block < to; block += 80) {
+    const size_t end = to - block < 80 ? to : block + 80;
+    for (size_t panel = 0; panel < 48; panel += 3) {
       const float *w = packed + panel * 12288 + 1769488;
       const float *b = packed + panel * 16 + 2361616;
       float *y = rooms->sum + panel * 16;
-      project_k768_1x80(rooms->heads + from * 768, w, b, y + from * 768);
-    }
-    {
-      const float *w = packed + 2322448;
-      const float *b = packed + 2362336;
-      float *y = rooms->sum + 720;
-      project_k768_1x48(rooms->heads + from * 768, w, b, y + from * 768);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 80) {
-      const size_t end = to - block < 80 ? to : block + 80;
-      for (size_t panel = 0; panel < 48; panel += 3) {
-        const float *w = packed + panel * 12288 + 1769488;
-        const float *b = packed + panel * 16 + 2361616;
-        float *y = rooms->sum + panel * 16;
-        size_t row = block;
-        for (; row + 16 <= end; row += 8) {
+      size_t row = block;
+      for (; row + 16 <= end; row += 8) {
+        project_k768_8x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+      }
+      switch (end - row) {
+        case 15:
           project_k768_8x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-        }
-        switch (end - row) {
-          case 15:
-            project_k768_8x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            project_k768_7x48(rooms->heads + (row + 8) * 768, 768, w, b, y + (row + 8) * 768, 768);
-            break;
-          case 14:
-            project_k768_7x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            project_k768_7x48(rooms->heads + (row + 7) * 768, 768, w, b, y + (row + 7) * 768, 768);
-            break;
-          case 13:
-            project_k768_7x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            project_k768_6x48(rooms->heads + (row + 7) * 768, 768, w, b, y + (row + 7) * 768, 768);
-            break;
-          case 12:
-            project_k768_6x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            project_k768_6x48(rooms->heads + (row + 6) * 768, 768, w, b, y + (row + 6) * 768, 768);
-            break;
-          case 11:
-            project_k768_6x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            project_k768_5x48(rooms->heads + (row + 6) * 768, 768, w, b, y + (row + 6) * 768, 768);
-            break;
-          case 10:
-            project_k768_5x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            project_k768_5x48(rooms->heads + (row + 5) * 768, 768, w, b, y + (row + 5) * 768, 768);
-            break;
-          case 9:
-            project_k768_5x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            project_k768_4x48(rooms->heads + (row + 5) * 768, 768, w, b, y + (row + 5) * 768, 768);
-            break;
-          case 8:
-            project_k768_8x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            break;
-          case 7:
-            project_k768_7x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            break;
-          case 6:
-            project_k768_6x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            break;
-          case 5:
-            project_k768_5x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            break;
-          case 4:
-            project_k768_4x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            break;
-          case 3:
-            project_k768_3x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            break;
-          case 2:
-            project_k768_2x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
-            break;
-          case 1:
-            project_k768_1x48(rooms->heads + row * 768, w, b, y + row * 768);
-            break;
-          default: break;
-        }
+          project_k768_7x48(rooms->heads + (row + 8) * 768, 768, w, b, y + (row + 8) * 768, 768);
+          break;
+        case 14:
+          project_k768_7x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          project_k768_7x48(rooms->heads + (row + 7) * 768, 768, w, b, y + (row + 7) * 768, 768);
+          break;
+        case 13:
+          project_k768_7x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          project_k768_6x48(rooms->heads + (row + 7) * 768, 768, w, b, y + (row + 7) * 768, 768);
+          break;
+        case 12:
+          project_k768_6x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          project_k768_6x48(rooms->heads + (row + 6) * 768, 768, w, b, y + (row + 6) * 768, 768);
+          break;
+        case 11:
+          project_k768_6x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          project_k768_5x48(rooms->heads + (row + 6) * 768, 768, w, b, y + (row + 6) * 768, 768);
+          break;
+        case 10:
+          project_k768_5x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          project_k768_5x48(rooms->heads + (row + 5) * 768, 768, w, b, y + (row + 5) * 768, 768);
+          break;
+        case 9:
+          project_k768_5x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          project_k768_4x48(rooms->heads + (row + 5) * 768, 768, w, b, y + (row + 5) * 768, 768);
+          break;
+        case 8:
+          project_k768_8x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          break;
+        case 7:
+          project_k768_7x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          break;
+        case 6:
+          project_k768_6x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          break;
+        case 5:
+          project_k768_5x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          break;
+        case 4:
+          project_k768_4x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          break;
+        case 3:
+          project_k768_3x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          break;
+        case 2:
+          project_k768_2x48(rooms->heads + row * 768, 768, w, b, y + row * 768, 768);
+          break;
+        case 1:
+          project_k768_1x48(rooms->heads + row * 768, w, b, y + row * 768);
+          break;
+        default: break;
       }
     }
   }

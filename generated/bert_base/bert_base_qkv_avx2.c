@@ -14,8 +14,8 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,455,680 bytes of packed
  *           weights; 201,326,592 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
- *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 64
+ * plan      q 6 x 16 or 1 x 32 (tiles), k 6 x 16 or 1 x 32 (tiles), v 6 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -45,6 +45,12 @@ ON_TARGET static inline vec vec_load(const float *p)
 ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm256_storeu_ps(p, a);
+}
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+x"(a));
+  return a;
 }
 /* a * b */
 ON_TARGET static inline vec vec_mul(vec a, vec b)
@@ -81,41 +87,27 @@ ON_TARGET static inline void vec_transpose(const float *x, ptrdiff_t x_row, floa
   _mm256_storeu_ps(y + 112, _mm256_permute2f128_ps(c3, c7, 0x31));
 }
 
-/* 1 x 64 sums over k = 0..767. */
-ON_TARGET static void project_k768_scaled_1x64(const float *x, const float *w, const float *b,
+/* 1 x 32 sums over k = 0..767. */
+ON_TARGET static void project_k768_scaled_1x32(const float *x, const float *w, const float *b,
     float scale, float *y)
 {
   vec c_0_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8);
   vec c_0_2 = vec_load(b + 16);
   vec c_0_3 = vec_load(b + 24);
-  vec c_0_4 = vec_load(b + 32);
-  vec c_0_5 = vec_load(b + 40);
-  vec c_0_6 = vec_load(b + 48);
-  vec c_0_7 = vec_load(b + 56);
   for (size_t k = 0; k < 768; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 8);
     const vec w_2 = vec_load(w + k * 16 + 12288);
     const vec w_3 = vec_load(w + k * 16 + 12296);
-    const vec w_4 = vec_load(w + k * 16 + 24576);
-    const vec w_5 = vec_load(w + k * 16 + 24584);
-    const vec w_6 = vec_load(w + k * 16 + 36864);
-    const vec w_7 = vec_load(w + k * 16 + 36872);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
-        w_7, c_0_7);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
   }
   vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
   vec_store(y + 8, vec_mul(c_0_1, vec_splat(scale)));
   vec_store(y + 16, vec_mul(c_0_2, vec_splat(scale)));
   vec_store(y + 24, vec_mul(c_0_3, vec_splat(scale)));
-  vec_store(y + 32, vec_mul(c_0_4, vec_splat(scale)));
-  vec_store(y + 40, vec_mul(c_0_5, vec_splat(scale)));
-  vec_store(y + 48, vec_mul(c_0_6, vec_splat(scale)));
-  vec_store(y + 56, vec_mul(c_0_7, vec_splat(scale)));
 }
 
 /* 6 x 16 sums over k = 0..767. */
@@ -132,8 +124,8 @@ ON_TARGET static void project_k768_scaled_6x16(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8), c_5_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -169,8 +161,8 @@ ON_TARGET static void project_k768_scaled_5x16(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -201,8 +193,8 @@ ON_TARGET static void project_k768_scaled_4x16(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -228,8 +220,8 @@ ON_TARGET static void project_k768_scaled_3x16(const float *x, ptrdiff_t x_row, 
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -251,8 +243,8 @@ ON_TARGET static void project_k768_scaled_2x16(const float *x, ptrdiff_t x_row, 
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -279,40 +271,26 @@ ON_TARGET static void project_k768_scaled_1x16(const float *x, const float *w, c
   vec_store(y + 8, vec_mul(c_0_1, vec_splat(scale)));
 }
 
-/* 1 x 64 sums over k = 0..767. */
-ON_TARGET static void project_k768_1x64(const float *x, const float *w, const float *b, float *y)
+/* 1 x 32 sums over k = 0..767. */
+ON_TARGET static void project_k768_1x32(const float *x, const float *w, const float *b, float *y)
 {
   vec c_0_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8);
   vec c_0_2 = vec_load(b + 16);
   vec c_0_3 = vec_load(b + 24);
-  vec c_0_4 = vec_load(b + 32);
-  vec c_0_5 = vec_load(b + 40);
-  vec c_0_6 = vec_load(b + 48);
-  vec c_0_7 = vec_load(b + 56);
   for (size_t k = 0; k < 768; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 8);
     const vec w_2 = vec_load(w + k * 16 + 12288);
     const vec w_3 = vec_load(w + k * 16 + 12296);
-    const vec w_4 = vec_load(w + k * 16 + 24576);
-    const vec w_5 = vec_load(w + k * 16 + 24584);
-    const vec w_6 = vec_load(w + k * 16 + 36864);
-    const vec w_7 = vec_load(w + k * 16 + 36872);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
-        w_7, c_0_7);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
   }
   vec_store(y, c_0_0);
   vec_store(y + 8, c_0_1);
   vec_store(y + 16, c_0_2);
   vec_store(y + 24, c_0_3);
-  vec_store(y + 32, c_0_4);
-  vec_store(y + 40, c_0_5);
-  vec_store(y + 48, c_0_6);
-  vec_store(y + 56, c_0_7);
 }
 
 /* 6 x 16 sums over k = 0..767. */
@@ -329,8 +307,8 @@ ON_TARGET static void project_k768_6x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8), c_5_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -366,8 +344,8 @@ ON_TARGET static void project_k768_5x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -398,8 +376,8 @@ ON_TARGET static void project_k768_4x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -425,8 +403,8 @@ ON_TARGET static void project_k768_3x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -448,8 +426,8 @@ ON_TARGET static void project_k768_2x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -480,12 +458,10 @@ ON_TARGET static void place_key(const bert_base_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -495,14 +471,10 @@ ON_TARGET static void place_eight_keys(const bert_base_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_transpose(k + p, 768, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_transpose(k + p, 768, panel + p * 16);
     }
   }
 }
@@ -512,12 +484,10 @@ ON_TARGET static void place_value(const bert_base_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *v = rooms->v_rows + row * 768 + head * 64;
-      float *value = rooms->values + (head * rooms->positions + slot) * 64;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 768 + head * 64;
+    float *value = rooms->values + (head * rooms->positions + slot) * 64;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }
@@ -526,11 +496,11 @@ ON_TARGET void bert_base_project_q_avx2(const bert_base_call *call, const bert_b
     const float *packed, size_t from, size_t to)
 {
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 48; panel += 4) {
+    for (size_t panel = 0; panel < 48; panel += 2) {
       const float *w = packed + panel * 12288 + 16;
       const float *b = packed + panel * 16 + 2359312;
       float *y = rooms->q + panel * 16;
-      project_k768_scaled_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, 0.18033688f,
+      project_k768_scaled_1x32(call->x + (ptrdiff_t)from * call->x_row, w, b, 0.18033688f,
           y + from * 768);
     }
   } else {
@@ -611,11 +581,11 @@ ON_TARGET void bert_base_project_kv_avx2(const bert_base_call *call, const bert_
     const float *packed, size_t from, size_t to)
 {
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 48; panel += 4) {
+    for (size_t panel = 0; panel < 48; panel += 2) {
       const float *w = packed + panel * 12288 + 589840;
       const float *b = packed + panel * 16 + 2360080;
       float *y = rooms->k_rows + panel * 16;
-      project_k768_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
+      project_k768_1x32(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
     }
   } else {
     for (size_t block = from; block < to; block += 84) {
@@ -689,11 +659,11 @@ ON_TARGET void bert_base_project_kv_avx2(const bert_base_call *call, const bert_
     }
   }
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 48; panel += 4) {
+    for (size_t panel = 0; panel < 48; panel += 2) {
       const float *w = packed + panel * 12288 + 1179664;
       const float *b = packed + panel * 16 + 2360848;
       float *y = rooms->v_rows + panel * 16;
-      project_k768_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
+      project_k768_1x32(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
     }
   } else {
     for (size_t block = from; block < to; block += 84) {

@@ -28,11 +28,9 @@ static void finish(const bert_self_attention_call *call, const bert_self_attenti
   float *x = rooms->heads + row * 768;
   float *y = call->y + (ptrdiff_t)row * call->y_row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      float *out = y + (ptrdiff_t)head * call->y_head;
-      for (size_t p = 0; p < 64; p++) {
-        out[p] = x[head * 64 + p];
-      }
+    float *out = y + (ptrdiff_t)head * call->y_head;
+    for (size_t p = 0; p < 64; p++) {
+      out[p] = x[head * 64 + p];
     }
   }
 }

@@ -339,18 +339,14 @@ static void score_row_kept(size_t first, size_t stop, float *scores, const float
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -362,24 +358,20 @@ static void weigh_row_kept(size_t first, size_t stop, float *scores, const float
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
 
-/* Scores of 1 queries and 16 keys. */
+/* Scores of 1 query and 16 keys. */
 static void scores_1x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -391,7 +383,7 @@ static void scores_1x16(const float *q, const float *k, float *scores)
   vec_store(scores, c_0_0);
 }
 
-/* Weights of 1 rows times values, 7 columns. */
+/* Weights of 1 row times values, 7 columns. */
 static void mix_1x16_last7(const float *scores, const float *values, size_t first, size_t stop,
     const float *share, float *out)
 {
@@ -444,18 +436,14 @@ static void score_kept(size_t first, size_t stop, float *scores, const float *to
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -466,19 +454,15 @@ static void weigh_kept(size_t first, size_t stop, float *scores, const float *la
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -715,11 +699,8 @@ static void attend_tile(const d2l_general_rooms *rooms, float *scratch, size_t h
         vec_store_4(total + r, vec_sums(across + r * 16));
       }
       for (size_t r = 0; r < positions; r += 4) {
-        {
-          const vec all = vec_load_4(total + r);
-          vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all,
-              0)));
-        }
+        const vec all = vec_load_4(total + r);
+        vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
       }
       mix_7(positions, scores, values, first, stop, share, out);
     }

@@ -204,60 +204,58 @@ static void project_k21_no_bias_1x16_last11(const float *x, const float *w, floa
 void d2l_general_output_portable(const d2l_general_call *call, const d2l_general_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  {
-    const float *w = packed + 976;
-    float *y = call->y;
-    size_t row = from;
-    for (; row + 10 <= to; row += 5) {
+  const float *w = packed + 976;
+  float *y = call->y;
+  size_t row = from;
+  for (; row + 10 <= to; row += 5) {
+    project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
+        y + (ptrdiff_t)row * call->y_row, call->y_row);
+  }
+  switch (to - row) {
+    case 9:
       project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
           y + (ptrdiff_t)row * call->y_row, call->y_row);
-    }
-    switch (to - row) {
-      case 9:
-        project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        project_k21_no_bias_4x16_last11(rooms->heads + (row + 5) * 21, 21, w,
-            y + ((ptrdiff_t)(row + 5)) * call->y_row, call->y_row);
-        break;
-      case 8:
-        project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        project_k21_no_bias_4x16_last11(rooms->heads + (row + 4) * 21, 21, w,
-            y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
-        break;
-      case 7:
-        project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        project_k21_no_bias_3x16_last11(rooms->heads + (row + 4) * 21, 21, w,
-            y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
-        break;
-      case 6:
-        project_k21_no_bias_3x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        project_k21_no_bias_3x16_last11(rooms->heads + (row + 3) * 21, 21, w,
-            y + ((ptrdiff_t)(row + 3)) * call->y_row, call->y_row);
-        break;
-      case 5:
-        project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        break;
-      case 4:
-        project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        break;
-      case 3:
-        project_k21_no_bias_3x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        break;
-      case 2:
-        project_k21_no_bias_2x16_last11(rooms->heads + row * 21, 21, w,
-            y + (ptrdiff_t)row * call->y_row, call->y_row);
-        break;
-      case 1:
-        project_k21_no_bias_1x16_last11(rooms->heads + row * 21, w,
-            y + (ptrdiff_t)row * call->y_row);
-        break;
-      default: break;
-    }
+      project_k21_no_bias_4x16_last11(rooms->heads + (row + 5) * 21, 21, w,
+          y + ((ptrdiff_t)(row + 5)) * call->y_row, call->y_row);
+      break;
+    case 8:
+      project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
+          y + (ptrdiff_t)row * call->y_row, call->y_row);
+      project_k21_no_bias_4x16_last11(rooms->heads + (row + 4) * 21, 21, w,
+          y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+      break;
+    case 7:
+      project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
+          y + (ptrdiff_t)row * call->y_row, call->y_row);
+      project_k21_no_bias_3x16_last11(rooms->heads + (row + 4) * 21, 21, w,
+          y + ((ptrdiff_t)(row + 4)) * call->y_row, call->y_row);
+      break;
+    case 6:
+      project_k21_no_bias_3x16_last11(rooms->heads + row * 21, 21, w,
+          y + (ptrdiff_t)row * call->y_row, call->y_row);
+      project_k21_no_bias_3x16_last11(rooms->heads + (row + 3) * 21, 21, w,
+          y + ((ptrdiff_t)(row + 3)) * call->y_row, call->y_row);
+      break;
+    case 5:
+      project_k21_no_bias_5x16_last11(rooms->heads + row * 21, 21, w,
+          y + (ptrdiff_t)row * call->y_row, call->y_row);
+      break;
+    case 4:
+      project_k21_no_bias_4x16_last11(rooms->heads + row * 21, 21, w,
+          y + (ptrdiff_t)row * call->y_row, call->y_row);
+      break;
+    case 3:
+      project_k21_no_bias_3x16_last11(rooms->heads + row * 21, 21, w,
+          y + (ptrdiff_t)row * call->y_row, call->y_row);
+      break;
+    case 2:
+      project_k21_no_bias_2x16_last11(rooms->heads + row * 21, 21, w,
+          y + (ptrdiff_t)row * call->y_row, call->y_row);
+      break;
+    case 1:
+      project_k21_no_bias_1x16_last11(rooms->heads + row * 21, w,
+          y + (ptrdiff_t)row * call->y_row);
+      break;
+    default: break;
   }
 }

@@ -434,12 +434,10 @@ static void place_key(const d2l_general_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 3; head++) {
-    {
-      const float *k = rooms->k_rows + row * 16 + head * 5;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 80 + slot % 16;
-      for (size_t p = 0; p < 5; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 16 + head * 5;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 80 + slot % 16;
+    for (size_t p = 0; p < 5; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -449,16 +447,14 @@ static void place_eight_keys(const d2l_general_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 3; head++) {
-    {
-      const float *k = rooms->k_rows + row * 16 + head * 5;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 80 + slot % 16;
-      for (size_t i = 0; i < 8; i++) {
-        panel[i] = k[i * 16];
-        panel[i + 16] = k[i * 16 + 1];
-        panel[i + 32] = k[i * 16 + 2];
-        panel[i + 48] = k[i * 16 + 3];
-        panel[i + 64] = k[i * 16 + 4];
-      }
+    const float *k = rooms->k_rows + row * 16 + head * 5;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 80 + slot % 16;
+    for (size_t i = 0; i < 8; i++) {
+      panel[i] = k[i * 16];
+      panel[i + 16] = k[i * 16 + 1];
+      panel[i + 32] = k[i * 16 + 2];
+      panel[i + 48] = k[i * 16 + 3];
+      panel[i + 64] = k[i * 16 + 4];
     }
   }
 }
@@ -468,72 +464,68 @@ static void place_value(const d2l_general_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 3; head++) {
-    {
-      const float *v = rooms->v_rows + row * 32 + head * 7;
-      float *value = rooms->values + (head * rooms->positions + slot) * 7;
-      vec_store_7(value, vec_load_7(v));
-    }
+    const float *v = rooms->v_rows + row * 32 + head * 7;
+    float *value = rooms->values + (head * rooms->positions + slot) * 7;
+    vec_store_7(value, vec_load_7(v));
   }
 }
 
 void d2l_general_project_q_portable(const d2l_general_call *call, const d2l_general_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  {
-    const float *w = packed + 16;
-    float *y = rooms->q;
-    size_t row = from;
-    for (; row + 10 <= to; row += 5) {
+  const float *w = packed + 16;
+  float *y = rooms->q;
+  size_t row = from;
+  for (; row + 10 <= to; row += 5) {
+    project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+        0.64519286f, y + row * 16, 16);
+  }
+  switch (to - row) {
+    case 9:
       project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
           0.64519286f, y + row * 16, 16);
-    }
-    switch (to - row) {
-      case 9:
-        project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        project_k10_no_bias_scaled_4x16(call->q + ((ptrdiff_t)(row + 5)) * call->q_row,
-            call->q_row, w, 0.64519286f, y + (row + 5) * 16, 16);
-        break;
-      case 8:
-        project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        project_k10_no_bias_scaled_4x16(call->q + ((ptrdiff_t)(row + 4)) * call->q_row,
-            call->q_row, w, 0.64519286f, y + (row + 4) * 16, 16);
-        break;
-      case 7:
-        project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        project_k10_no_bias_scaled_3x16(call->q + ((ptrdiff_t)(row + 4)) * call->q_row,
-            call->q_row, w, 0.64519286f, y + (row + 4) * 16, 16);
-        break;
-      case 6:
-        project_k10_no_bias_scaled_3x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        project_k10_no_bias_scaled_3x16(call->q + ((ptrdiff_t)(row + 3)) * call->q_row,
-            call->q_row, w, 0.64519286f, y + (row + 3) * 16, 16);
-        break;
-      case 5:
-        project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        break;
-      case 4:
-        project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        break;
-      case 3:
-        project_k10_no_bias_scaled_3x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        break;
-      case 2:
-        project_k10_no_bias_scaled_2x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
-            0.64519286f, y + row * 16, 16);
-        break;
-      case 1:
-        project_k10_no_bias_scaled_1x16(call->q + (ptrdiff_t)row * call->q_row, w, 0.64519286f,
-            y + row * 16);
-        break;
-      default: break;
-    }
+      project_k10_no_bias_scaled_4x16(call->q + ((ptrdiff_t)(row + 5)) * call->q_row, call->q_row,
+          w, 0.64519286f, y + (row + 5) * 16, 16);
+      break;
+    case 8:
+      project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+          0.64519286f, y + row * 16, 16);
+      project_k10_no_bias_scaled_4x16(call->q + ((ptrdiff_t)(row + 4)) * call->q_row, call->q_row,
+          w, 0.64519286f, y + (row + 4) * 16, 16);
+      break;
+    case 7:
+      project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+          0.64519286f, y + row * 16, 16);
+      project_k10_no_bias_scaled_3x16(call->q + ((ptrdiff_t)(row + 4)) * call->q_row, call->q_row,
+          w, 0.64519286f, y + (row + 4) * 16, 16);
+      break;
+    case 6:
+      project_k10_no_bias_scaled_3x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+          0.64519286f, y + row * 16, 16);
+      project_k10_no_bias_scaled_3x16(call->q + ((ptrdiff_t)(row + 3)) * call->q_row, call->q_row,
+          w, 0.64519286f, y + (row + 3) * 16, 16);
+      break;
+    case 5:
+      project_k10_no_bias_scaled_5x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+          0.64519286f, y + row * 16, 16);
+      break;
+    case 4:
+      project_k10_no_bias_scaled_4x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+          0.64519286f, y + row * 16, 16);
+      break;
+    case 3:
+      project_k10_no_bias_scaled_3x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+          0.64519286f, y + row * 16, 16);
+      break;
+    case 2:
+      project_k10_no_bias_scaled_2x16(call->q + (ptrdiff_t)row * call->q_row, call->q_row, w,
+          0.64519286f, y + row * 16, 16);
+      break;
+    case 1:
+      project_k10_no_bias_scaled_1x16(call->q + (ptrdiff_t)row * call->q_row, w, 0.64519286f,
+          y + row * 16);
+      break;
+    default: break;
   }
 }
 
@@ -596,11 +588,9 @@ void d2l_general_project_kv_portable(const d2l_general_call *call, const d2l_gen
     }
   }
   if (to - from == 1) {
-    {
-      const float *w = packed + 400;
-      float *y = rooms->v_rows;
-      project_k18_no_bias_1x32(call->v + (ptrdiff_t)from * call->v_row, w, y + from * 32);
-    }
+    const float *w = packed + 400;
+    float *y = rooms->v_rows;
+    project_k18_no_bias_1x32(call->v + (ptrdiff_t)from * call->v_row, w, y + from * 32);
   } else {
     for (size_t panel = 0; panel < 2; panel += 1) {
       const float *w = packed + panel * 288 + 400;

@@ -13,8 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,449,536 bytes of packed
  *           weights; 201,326,592 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
- *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 64
+ * plan      q 6 x 16 or 1 x 32 (tiles), k 6 x 16 or 1 x 32 (tiles), v 6 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -67,6 +67,12 @@ ON_TARGET static inline void vec_store_1(float *p, vec a)
 ON_TARGET static inline void vec_store_4(float *p, vec a)
 {
   _mm_storeu_ps(p, _mm256_castps256_ps128(a));
+}
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+x"(a));
+  return a;
 }
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
@@ -274,18 +280,16 @@ ON_TARGET static void score_row_masked(const distilbert_call *call, const distil
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -296,12 +300,10 @@ ON_TARGET static void weigh_row_masked(size_t first, size_t last, float *scores,
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
@@ -313,18 +315,14 @@ ON_TARGET static void score_row_kept(size_t first, size_t stop, float *scores, c
   const size_t whole = stop - stop % 8;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -336,24 +334,20 @@ ON_TARGET static void weigh_row_kept(size_t first, size_t stop, float *scores,
   const size_t whole = stop - stop % 8;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
 
-/* Scores of 1 queries and 16 keys. */
+/* Scores of 1 query and 16 keys. */
 ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -368,7 +362,7 @@ ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
   vec_store(scores + 8, c_0_1);
 }
 
-/* Weights of 1 rows times values, 16 columns. */
+/* Weights of 1 row times values, 16 columns. */
 ON_TARGET static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
     const float *fade, int masked, float *mixed)
 {
@@ -393,15 +387,13 @@ ON_TARGET static void mix_careful_16(const float *scores, const int32_t *keep,
     const float *values, size_t first, size_t stop, const float *fade, float *mixed)
 {
   for (size_t i = 0; i < 16; i += 8) {
-    {
-      vec c = vec_mul(vec_load(mixed + i), vec_splat(*fade));
-      for (size_t key = first; key < stop; key++) {
-        if (keep[key]) {
-          c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64 + i), c);
-        }
+    vec c = vec_mul(vec_load(mixed + i), vec_splat(*fade));
+    for (size_t key = first; key < stop; key++) {
+      if (keep[key]) {
+        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64 + i), c);
       }
-      vec_store(mixed + i, c);
     }
+    vec_store(mixed + i, c);
   }
 }
 
@@ -424,64 +416,64 @@ ON_TARGET static void attend_row(const distilbert_call *call, const distilbert_r
     vec_store(mixed + v, vec_zero());
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      if (call->padding) {
-        const uint8_t *padding = call->padding + block;
-        while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
-        while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
-            stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    if (call->padding) {
+      const uint8_t *padding = call->padding + block;
+      while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
+      while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
+          stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    }
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = (call->padding && !all_kept(call->padding + block + first, stop - first));
+      for (size_t key = first; key < last; key += 16) {
+        scores_1x16(q, keys + (block + key) * 64, scores + key);
       }
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = (call->padding && !all_kept(call->padding + block + first,
-            stop - first));
-        for (size_t key = first; key < last; key += 16) {
-          scores_1x16(q, keys + (block + key) * 64, scores + key);
+      if (masked) {
+        score_row_masked(call, rooms, block, first, last, scores, keep, top, largest);
+      } else {
+        score_row_kept(first, stop, scores, top, largest);
+      }
+      if (masked) {
+        weigh_row_masked(first, last, scores, keep, largest, sum);
+      } else {
+        weigh_row_kept(first, stop, scores, largest, sum);
+      }
+      if (block == 0) {
+        vec_store_1(total, vec_splat(*sum));
+        vec_store_1(fade, vec_zero());
+        vec_store_1(top, vec_splat(*largest));
+      } else {
+        const vec high = vec_splat(*largest);
+        const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
+        const vec so_far = vec_mul(vec_splat(*total), worth);
+        vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
+        vec_store_1(fade, worth);
+        vec_store_1(top, high);
+      }
+      if (!mix_1x16(scores, values + block * 64, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+              fade + r, mixed + r * 64);
         }
-        if (masked) {
-          score_row_masked(call, rooms, block, first, last, scores, keep, top, largest);
-        } else {
-          score_row_kept(first, stop, scores, top, largest);
+      }
+      if (!mix_1x16(scores, values + block * 64 + 16, first, stop, fade, masked, mixed + 16)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first, stop,
+              fade + r, mixed + r * 64 + 16);
         }
-        if (masked) {
-          weigh_row_masked(first, last, scores, keep, largest, sum);
-        } else {
-          weigh_row_kept(first, stop, scores, largest, sum);
+      }
+      if (!mix_1x16(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first, stop,
+              fade + r, mixed + r * 64 + 32);
         }
-        {
-          const vec high = vec_splat(*largest);
-          const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
-          const vec so_far = vec_mul(vec_splat(*total), worth);
-          vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
-          vec_store_1(fade, worth);
-          vec_store_1(top, high);
-        }
-        if (!mix_1x16(scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
-                fade + r, mixed + r * 64);
-          }
-        }
-        if (!mix_1x16(scores, values + block * 64 + 16, first, stop, fade, masked, mixed + 16)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
-                stop, fade + r, mixed + r * 64 + 16);
-          }
-        }
-        if (!mix_1x16(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
-                stop, fade + r, mixed + r * 64 + 32);
-          }
-        }
-        if (!mix_1x16(scores, values + block * 64 + 48, first, stop, fade, masked, mixed + 48)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
-                stop, fade + r, mixed + r * 64 + 48);
-          }
+      }
+      if (!mix_1x16(scores, values + block * 64 + 48, first, stop, fade, masked, mixed + 48)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first, stop,
+              fade + r, mixed + r * 64 + 48);
         }
       }
     }
@@ -505,18 +497,16 @@ ON_TARGET static void score_masked(const distilbert_call *call, const distilbert
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -527,12 +517,10 @@ ON_TARGET static void weigh_masked(size_t first, size_t last, float *scores, int
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -544,18 +532,14 @@ ON_TARGET static void score_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 8;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -567,19 +551,15 @@ ON_TARGET static void weigh_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 8;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -592,8 +572,8 @@ ON_TARGET static void scores_6x16(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -624,8 +604,8 @@ ON_TARGET static void scores_5x16(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -651,8 +631,8 @@ ON_TARGET static void scores_4x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -675,8 +655,8 @@ ON_TARGET static void scores_3x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -696,8 +676,8 @@ ON_TARGET static void scores_2x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -750,8 +730,8 @@ ON_TARGET static int mix_6x16(const float *scores, const float *values, size_t f
       c_4_1 = vec_mul(vec_load(mixed + 264), vec_splat(fade[4])),
       c_5_1 = vec_mul(vec_load(mixed + 328), vec_splat(fade[5]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -807,8 +787,8 @@ ON_TARGET static int mix_5x16(const float *scores, const float *values, size_t f
       c_3_1 = vec_mul(vec_load(mixed + 200), vec_splat(fade[3])),
       c_4_1 = vec_mul(vec_load(mixed + 264), vec_splat(fade[4]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -856,8 +836,8 @@ ON_TARGET static int mix_4x16(const float *scores, const float *values, size_t f
       c_2_1 = vec_mul(vec_load(mixed + 136), vec_splat(fade[2])),
       c_3_1 = vec_mul(vec_load(mixed + 200), vec_splat(fade[3]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -897,8 +877,8 @@ ON_TARGET static int mix_3x16(const float *scores, const float *values, size_t f
       c_1_1 = vec_mul(vec_load(mixed + 72), vec_splat(fade[1])),
       c_2_1 = vec_mul(vec_load(mixed + 136), vec_splat(fade[2]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -931,8 +911,8 @@ ON_TARGET static int mix_2x16(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_mul(vec_load(mixed + 8), vec_splat(fade[0])),
       c_1_1 = vec_mul(vec_load(mixed + 72), vec_splat(fade[1]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1001,96 +981,91 @@ ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_
     }
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      if (call->padding) {
-        const uint8_t *padding = call->padding + block;
-        while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
-        while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
-            stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    if (call->padding) {
+      const uint8_t *padding = call->padding + block;
+      while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
+      while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
+          stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    }
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = (call->padding && !all_kept(call->padding + block + first, stop - first));
+      for (size_t key = first; key < last; key += 16) {
+        scores_16(positions, q, keys + (block + key) * 64, scores + key);
       }
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = (call->padding && !all_kept(call->padding + block + first,
-            stop - first));
-        for (size_t key = first; key < last; key += 16) {
-          scores_16(positions, q, keys + (block + key) * 64, scores + key);
+      for (size_t position = 0; position < positions; position++) {
+        if (masked) {
+          score_masked(call, rooms, block, first, last, scores + position * 256,
+              keep + position * 256, top + position, across + position * 8);
+        } else {
+          score_kept(first, stop, scores + position * 256, top + position, across + position * 8);
         }
-        for (size_t position = 0; position < positions; position++) {
-          if (masked) {
-            score_masked(call, rooms, block, first, last, scores + position * 256,
-                keep + position * 256, top + position, across + position * 8);
-          } else {
-            score_kept(first, stop, scores + position * 256, top + position,
-                across + position * 8);
-          }
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        vec_store_4(largest + r, vec_tops(across + r * 8));
+      }
+      for (size_t position = 0; position < positions; position++) {
+        if (masked) {
+          weigh_masked(first, last, scores + position * 256, keep + position * 256,
+              largest + position, across + position * 8);
+        } else {
+          weigh_kept(first, stop, scores + position * 256, largest + position,
+              across + position * 8);
         }
-        for (size_t r = 0; r < positions; r += 4) {
-          vec_store_4(largest + r, vec_tops(across + r * 8));
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        if (block == 0) {
+          vec_store_4(total + r, vec_sums(across + r * 8));
+          vec_store_4(fade + r, vec_zero());
+          vec_store_4(top + r, vec_load_4(largest + r));
+        } else {
+          const vec high = vec_load_4(largest + r);
+          const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
+          const vec so_far = vec_mul(vec_load_4(total + r), worth);
+          vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 8)));
+          vec_store_4(fade + r, worth);
+          vec_store_4(top + r, high);
         }
-        for (size_t position = 0; position < positions; position++) {
-          if (masked) {
-            weigh_masked(first, last, scores + position * 256, keep + position * 256,
-                largest + position, across + position * 8);
-          } else {
-            weigh_kept(first, stop, scores + position * 256, largest + position,
-                across + position * 8);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+              fade + r, mixed + r * 64);
         }
-        for (size_t r = 0; r < positions; r += 4) {
-          {
-            const vec high = vec_load_4(largest + r);
-            const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
-            const vec so_far = vec_mul(vec_load_4(total + r), worth);
-            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 8)));
-            vec_store_4(fade + r, worth);
-            vec_store_4(top + r, high);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 16, first, stop, fade, masked,
+          mixed + 16)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first, stop,
+              fade + r, mixed + r * 64 + 16);
         }
-        if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
-                fade + r, mixed + r * 64);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
+          mixed + 32)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first, stop,
+              fade + r, mixed + r * 64 + 32);
         }
-        if (!mix_16(positions, scores, values + block * 64 + 16, first, stop, fade, masked,
-            mixed + 16)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
-                stop, fade + r, mixed + r * 64 + 16);
-          }
-        }
-        if (!mix_16(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
-            mixed + 32)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
-                stop, fade + r, mixed + r * 64 + 32);
-          }
-        }
-        if (!mix_16(positions, scores, values + block * 64 + 48, first, stop, fade, masked,
-            mixed + 48)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
-                stop, fade + r, mixed + r * 64 + 48);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 48, first, stop, fade, masked,
+          mixed + 48)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first, stop,
+              fade + r, mixed + r * 64 + 48);
         }
       }
     }
   }
   for (size_t r = 0; r < positions; r += 4) {
-    {
-      const vec all = vec_load_4(total + r);
-      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
-    }
+    const vec all = vec_load_4(total + r);
+    vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
   }
   for (size_t position = 0; position < positions; position++) {
-    {
-      const vec factor = vec_splat(share[position]);
-      for (size_t v = 0; v < 64; v += 8) {
-        vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
-      }
+    const vec factor = vec_splat(share[position]);
+    for (size_t v = 0; v < 64; v += 8) {
+      vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
     }
   }
 }

@@ -13,9 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,449,536 bytes of packed
  *           weights; 100,663,296 vector multiply-adds of 16 lanes
- * plan      q 8 x 48 or 1 x 80 (tiles), k 8 x 48 or 1 x 80 (tiles), v 8 x 48 or 1 x 80 (tiles),
- *           attention 8 queries x 32 keys (tiles), blocks of 256 keys, o 8 x 48 or 1 x 80
- *           (tiles)
+ * plan      q 8 x 48 (tiles), k 8 x 48 (tiles), v 8 x 48 (tiles), attention 8 queries x 32 keys
+ *           (tiles), blocks of 256 keys, o 8 x 48 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -65,6 +64,12 @@ ON_TARGET static inline void vec_store_1(float *p, vec a)
 ON_TARGET static inline void vec_store_4(float *p, vec a)
 {
   _mm_storeu_ps(p, _mm512_castps512_ps128(a));
+}
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
 }
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
@@ -286,18 +291,16 @@ ON_TARGET static void score_row_masked(const distilbert_call *call, const distil
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -308,12 +311,10 @@ ON_TARGET static void weigh_row_masked(size_t first, size_t last, float *scores,
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
@@ -325,18 +326,14 @@ ON_TARGET static void score_row_kept(size_t first, size_t stop, float *scores, c
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -348,24 +345,20 @@ ON_TARGET static void weigh_row_kept(size_t first, size_t stop, float *scores,
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
 
-/* Scores of 1 queries and 32 keys. */
+/* Scores of 1 query and 32 keys. */
 ON_TARGET static void scores_1x32(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -380,7 +373,7 @@ ON_TARGET static void scores_1x32(const float *q, const float *k, float *scores)
   vec_store(scores + 16, c_0_1);
 }
 
-/* Scores of 1 queries and 16 keys. */
+/* Scores of 1 query and 16 keys. */
 ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -392,7 +385,7 @@ ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
   vec_store(scores, c_0_0);
 }
 
-/* Weights of 1 rows times values, 32 columns. */
+/* Weights of 1 row times values, 32 columns. */
 ON_TARGET static int mix_1x32(const float *scores, const float *values, size_t first, size_t stop,
     const float *fade, int masked, float *mixed)
 {
@@ -417,15 +410,13 @@ ON_TARGET static void mix_careful_32(const float *scores, const int32_t *keep,
     const float *values, size_t first, size_t stop, const float *fade, float *mixed)
 {
   for (size_t i = 0; i < 32; i += 16) {
-    {
-      vec c = vec_mul(vec_load(mixed + i), vec_splat(*fade));
-      for (size_t key = first; key < stop; key++) {
-        if (keep[key]) {
-          c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64 + i), c);
-        }
+    vec c = vec_mul(vec_load(mixed + i), vec_splat(*fade));
+    for (size_t key = first; key < stop; key++) {
+      if (keep[key]) {
+        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64 + i), c);
       }
-      vec_store(mixed + i, c);
     }
+    vec_store(mixed + i, c);
   }
 }
 
@@ -448,58 +439,58 @@ ON_TARGET static void attend_row(const distilbert_call *call, const distilbert_r
     vec_store(mixed + v, vec_zero());
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      if (call->padding) {
-        const uint8_t *padding = call->padding + block;
-        while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
-        while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
-            stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    if (call->padding) {
+      const uint8_t *padding = call->padding + block;
+      while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
+      while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
+          stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    }
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = (call->padding && !all_kept(call->padding + block + first, stop - first));
+      {
+        size_t key = first;
+        for (; key + 32 <= last; key += 32) {
+          scores_1x32(q, keys + (block + key) * 64, scores + key);
+        }
+        for (; key < last; key += 16) {
+          scores_1x16(q, keys + (block + key) * 64, scores + key);
+        }
       }
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = (call->padding && !all_kept(call->padding + block + first,
-            stop - first));
-        {
-          size_t key = first;
-          for (; key + 32 <= last; key += 32) {
-            scores_1x32(q, keys + (block + key) * 64, scores + key);
-          }
-          for (; key < last; key += 16) {
-            scores_1x16(q, keys + (block + key) * 64, scores + key);
-          }
+      if (masked) {
+        score_row_masked(call, rooms, block, first, last, scores, keep, top, largest);
+      } else {
+        score_row_kept(first, stop, scores, top, largest);
+      }
+      if (masked) {
+        weigh_row_masked(first, last, scores, keep, largest, sum);
+      } else {
+        weigh_row_kept(first, stop, scores, largest, sum);
+      }
+      if (block == 0) {
+        vec_store_1(total, vec_splat(*sum));
+        vec_store_1(fade, vec_zero());
+        vec_store_1(top, vec_splat(*largest));
+      } else {
+        const vec high = vec_splat(*largest);
+        const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
+        const vec so_far = vec_mul(vec_splat(*total), worth);
+        vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
+        vec_store_1(fade, worth);
+        vec_store_1(top, high);
+      }
+      if (!mix_1x32(scores, values + block * 64, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+              fade + r, mixed + r * 64);
         }
-        if (masked) {
-          score_row_masked(call, rooms, block, first, last, scores, keep, top, largest);
-        } else {
-          score_row_kept(first, stop, scores, top, largest);
-        }
-        if (masked) {
-          weigh_row_masked(first, last, scores, keep, largest, sum);
-        } else {
-          weigh_row_kept(first, stop, scores, largest, sum);
-        }
-        {
-          const vec high = vec_splat(*largest);
-          const vec worth = vec_exp2(vec_sub(vec_splat(*top), high));
-          const vec so_far = vec_mul(vec_splat(*total), worth);
-          vec_store_1(total, vec_add(so_far, vec_splat(*sum)));
-          vec_store_1(fade, worth);
-          vec_store_1(top, high);
-        }
-        if (!mix_1x32(scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
-                fade + r, mixed + r * 64);
-          }
-        }
-        if (!mix_1x32(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
-          for (size_t r = 0; r < 1; r++) {
-            mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
-                stop, fade + r, mixed + r * 64 + 32);
-          }
+      }
+      if (!mix_1x32(scores, values + block * 64 + 32, first, stop, fade, masked, mixed + 32)) {
+        for (size_t r = 0; r < 1; r++) {
+          mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64 + 32, first, stop,
+              fade + r, mixed + r * 64 + 32);
         }
       }
     }
@@ -523,18 +514,16 @@ ON_TARGET static void score_masked(const distilbert_call *call, const distilbert
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -545,12 +534,10 @@ ON_TARGET static void weigh_masked(size_t first, size_t last, float *scores, int
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -562,18 +549,14 @@ ON_TARGET static void score_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -585,19 +568,15 @@ ON_TARGET static void weigh_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -610,8 +589,8 @@ ON_TARGET static void scores_8x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero(), c_7_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 1024);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 1024));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -648,8 +627,8 @@ ON_TARGET static void scores_7x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 1024);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 1024));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -683,8 +662,8 @@ ON_TARGET static void scores_6x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 1024);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 1024));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -715,8 +694,8 @@ ON_TARGET static void scores_5x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 1024);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 1024));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -742,8 +721,8 @@ ON_TARGET static void scores_4x32(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 1024);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 1024));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -766,8 +745,8 @@ ON_TARGET static void scores_3x32(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 1024);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 1024));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -787,8 +766,8 @@ ON_TARGET static void scores_2x32(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 1024);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 1024));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -837,7 +816,7 @@ ON_TARGET static void scores_8x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero(), c_7_0 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -864,7 +843,7 @@ ON_TARGET static void scores_7x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -889,7 +868,7 @@ ON_TARGET static void scores_6x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero(), c_5_0 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -912,7 +891,7 @@ ON_TARGET static void scores_5x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -932,7 +911,7 @@ ON_TARGET static void scores_4x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -950,7 +929,7 @@ ON_TARGET static void scores_3x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -966,7 +945,7 @@ ON_TARGET static void scores_2x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   for (size_t p = 0; p < 64; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 768]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -1027,8 +1006,8 @@ ON_TARGET static int mix_8x32(const float *scores, const float *values, size_t f
       c_6_1 = vec_mul(vec_load(mixed + 400), vec_splat(fade[6])),
       c_7_1 = vec_mul(vec_load(mixed + 464), vec_splat(fade[7]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1100,8 +1079,8 @@ ON_TARGET static int mix_7x32(const float *scores, const float *values, size_t f
       c_5_1 = vec_mul(vec_load(mixed + 336), vec_splat(fade[5])),
       c_6_1 = vec_mul(vec_load(mixed + 400), vec_splat(fade[6]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1165,8 +1144,8 @@ ON_TARGET static int mix_6x32(const float *scores, const float *values, size_t f
       c_4_1 = vec_mul(vec_load(mixed + 272), vec_splat(fade[4])),
       c_5_1 = vec_mul(vec_load(mixed + 336), vec_splat(fade[5]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1222,8 +1201,8 @@ ON_TARGET static int mix_5x32(const float *scores, const float *values, size_t f
       c_3_1 = vec_mul(vec_load(mixed + 208), vec_splat(fade[3])),
       c_4_1 = vec_mul(vec_load(mixed + 272), vec_splat(fade[4]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1271,8 +1250,8 @@ ON_TARGET static int mix_4x32(const float *scores, const float *values, size_t f
       c_2_1 = vec_mul(vec_load(mixed + 144), vec_splat(fade[2])),
       c_3_1 = vec_mul(vec_load(mixed + 208), vec_splat(fade[3]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1312,8 +1291,8 @@ ON_TARGET static int mix_3x32(const float *scores, const float *values, size_t f
       c_1_1 = vec_mul(vec_load(mixed + 80), vec_splat(fade[1])),
       c_2_1 = vec_mul(vec_load(mixed + 144), vec_splat(fade[2]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1346,8 +1325,8 @@ ON_TARGET static int mix_2x32(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_mul(vec_load(mixed + 16), vec_splat(fade[0])),
       c_1_1 = vec_mul(vec_load(mixed + 80), vec_splat(fade[1]));
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 64);
-    const vec w_1 = vec_load(values + key * 64 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 64));
+    const vec w_1 = vec_held(vec_load(values + key * 64 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1420,88 +1399,83 @@ ON_TARGET static void attend_tile(const distilbert_call *call, const distilbert_
     }
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      if (call->padding) {
-        const uint8_t *padding = call->padding + block;
-        while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
-        while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
-            stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    if (call->padding) {
+      const uint8_t *padding = call->padding + block;
+      while (first < stop && !kept_in(padding + first, stop - first)) { first += 16; }
+      while (first < stop && !kept_in(padding + (stop - 1) / 16 * 16,
+          stop - (stop - 1) / 16 * 16)) { stop = (stop - 1) / 16 * 16; }
+    }
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = (call->padding && !all_kept(call->padding + block + first, stop - first));
+      {
+        size_t key = first;
+        for (; key + 32 <= last; key += 32) {
+          scores_32(positions, q, keys + (block + key) * 64, scores + key);
+        }
+        for (; key < last; key += 16) {
+          scores_16(positions, q, keys + (block + key) * 64, scores + key);
+        }
       }
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = (call->padding && !all_kept(call->padding + block + first,
-            stop - first));
-        {
-          size_t key = first;
-          for (; key + 32 <= last; key += 32) {
-            scores_32(positions, q, keys + (block + key) * 64, scores + key);
-          }
-          for (; key < last; key += 16) {
-            scores_16(positions, q, keys + (block + key) * 64, scores + key);
-          }
+      for (size_t position = 0; position < positions; position++) {
+        if (masked) {
+          score_masked(call, rooms, block, first, last, scores + position * 256,
+              keep + position * 256, top + position, across + position * 16);
+        } else {
+          score_kept(first, stop, scores + position * 256, top + position, across + position * 16);
         }
-        for (size_t position = 0; position < positions; position++) {
-          if (masked) {
-            score_masked(call, rooms, block, first, last, scores + position * 256,
-                keep + position * 256, top + position, across + position * 16);
-          } else {
-            score_kept(first, stop, scores + position * 256, top + position,
-                across + position * 16);
-          }
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t position = 0; position < positions; position++) {
+        if (masked) {
+          weigh_masked(first, last, scores + position * 256, keep + position * 256,
+              largest + position, across + position * 16);
+        } else {
+          weigh_kept(first, stop, scores + position * 256, largest + position,
+              across + position * 16);
         }
-        for (size_t r = 0; r < positions; r += 4) {
-          vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t r = 0; r < positions; r += 4) {
+        if (block == 0) {
+          vec_store_4(total + r, vec_sums(across + r * 16));
+          vec_store_4(fade + r, vec_zero());
+          vec_store_4(top + r, vec_load_4(largest + r));
+        } else {
+          const vec high = vec_load_4(largest + r);
+          const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
+          const vec so_far = vec_mul(vec_load_4(total + r), worth);
+          vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
+          vec_store_4(fade + r, worth);
+          vec_store_4(top + r, high);
         }
-        for (size_t position = 0; position < positions; position++) {
-          if (masked) {
-            weigh_masked(first, last, scores + position * 256, keep + position * 256,
-                largest + position, across + position * 16);
-          } else {
-            weigh_kept(first, stop, scores + position * 256, largest + position,
-                across + position * 16);
-          }
+      }
+      if (!mix_32(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+              fade + r, mixed + r * 64);
         }
-        for (size_t r = 0; r < positions; r += 4) {
-          {
-            const vec high = vec_load_4(largest + r);
-            const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
-            const vec so_far = vec_mul(vec_load_4(total + r), worth);
-            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
-            vec_store_4(fade + r, worth);
-            vec_store_4(top + r, high);
-          }
-        }
-        if (!mix_32(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
-                fade + r, mixed + r * 64);
-          }
-        }
-        if (!mix_32(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
-            mixed + 32)) {
-          for (size_t r = 0; r < positions; r++) {
-            mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
-                stop, fade + r, mixed + r * 64 + 32);
-          }
+      }
+      if (!mix_32(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
+          mixed + 32)) {
+        for (size_t r = 0; r < positions; r++) {
+          mix_careful_32(scores + r * 256, keep + r * 256, values + block * 64 + 32, first, stop,
+              fade + r, mixed + r * 64 + 32);
         }
       }
     }
   }
   for (size_t r = 0; r < positions; r += 4) {
-    {
-      const vec all = vec_load_4(total + r);
-      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
-    }
+    const vec all = vec_load_4(total + r);
+    vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
   }
   for (size_t position = 0; position < positions; position++) {
-    {
-      const vec factor = vec_splat(share[position]);
-      for (size_t v = 0; v < 64; v += 16) {
-        vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
-      }
+    const vec factor = vec_splat(share[position]);
+    for (size_t v = 0; v < 64; v += 16) {
+      vec_store(out + position * 768 + v, vec_mul(vec_load(mixed + position * 64 + v), factor));
     }
   }
 }

@@ -13,8 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,449,536 bytes of packed
  *           weights; 201,326,592 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
- *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 64
+ * plan      q 6 x 16 or 1 x 32 (tiles), k 6 x 16 or 1 x 32 (tiles), v 6 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 6 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -45,46 +45,38 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm256_storeu_ps(p, a);
 }
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+x"(a));
+  return a;
+}
 /* a * b + c, rounded once where the machine can */
 ON_TARGET static inline vec vec_fma(vec a, vec b, vec c)
 {
   return _mm256_fmadd_ps(a, b, c);
 }
 
-/* 1 x 64 sums over k = 0..767. */
-ON_TARGET static void project_k768_1x64(const float *x, const float *w, const float *b, float *y)
+/* 1 x 32 sums over k = 0..767. */
+ON_TARGET static void project_k768_1x32(const float *x, const float *w, const float *b, float *y)
 {
   vec c_0_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8);
   vec c_0_2 = vec_load(b + 16);
   vec c_0_3 = vec_load(b + 24);
-  vec c_0_4 = vec_load(b + 32);
-  vec c_0_5 = vec_load(b + 40);
-  vec c_0_6 = vec_load(b + 48);
-  vec c_0_7 = vec_load(b + 56);
   for (size_t k = 0; k < 768; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 8);
     const vec w_2 = vec_load(w + k * 16 + 12288);
     const vec w_3 = vec_load(w + k * 16 + 12296);
-    const vec w_4 = vec_load(w + k * 16 + 24576);
-    const vec w_5 = vec_load(w + k * 16 + 24584);
-    const vec w_6 = vec_load(w + k * 16 + 36864);
-    const vec w_7 = vec_load(w + k * 16 + 36872);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
-        w_7, c_0_7);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
   }
   vec_store(y, c_0_0);
   vec_store(y + 8, c_0_1);
   vec_store(y + 16, c_0_2);
   vec_store(y + 24, c_0_3);
-  vec_store(y + 32, c_0_4);
-  vec_store(y + 40, c_0_5);
-  vec_store(y + 48, c_0_6);
-  vec_store(y + 56, c_0_7);
 }
 
 /* 6 x 16 sums over k = 0..767. */
@@ -101,8 +93,8 @@ ON_TARGET static void project_k768_6x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8), c_5_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -138,8 +130,8 @@ ON_TARGET static void project_k768_5x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -170,8 +162,8 @@ ON_TARGET static void project_k768_4x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -197,8 +189,8 @@ ON_TARGET static void project_k768_3x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -220,8 +212,8 @@ ON_TARGET static void project_k768_2x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -251,11 +243,11 @@ ON_TARGET void distilbert_output_avx2(const distilbert_call *call, const distilb
     const float *packed, size_t from, size_t to)
 {
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 48; panel += 4) {
+    for (size_t panel = 0; panel < 48; panel += 2) {
       const float *w = packed + panel * 12288 + 1769488;
       const float *b = packed + panel * 16 + 2361616;
       float *y = call->y + panel * 16;
-      project_k768_1x64(rooms->heads + from * 768, w, b, y + (ptrdiff_t)from * call->y_row);
+      project_k768_1x32(rooms->heads + from * 768, w, b, y + (ptrdiff_t)from * call->y_row);
     }
   } else {
     for (size_t block = from; block < to; block += 84) {

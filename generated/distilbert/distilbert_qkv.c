@@ -333,12 +333,10 @@ static void place_key(const distilbert_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -348,14 +346,10 @@ static void place_eight_keys(const distilbert_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_transpose(k + p, 768, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_transpose(k + p, 768, panel + p * 16);
     }
   }
 }
@@ -365,12 +359,10 @@ static void place_value(const distilbert_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *v = rooms->v_rows + row * 768 + head * 64;
-      float *value = rooms->values + (head * rooms->positions + slot) * 64;
-      for (size_t p = 0; p < 64; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 768 + head * 64;
+    float *value = rooms->values + (head * rooms->positions + slot) * 64;
+    for (size_t p = 0; p < 64; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }

@@ -13,9 +13,8 @@
  *           io=f32 precision=f32 reproducible=true
  * counts    one call of 512 tokens: 1,610,612,736 multiply-adds, 9,449,536 bytes of packed
  *           weights; 100,663,296 vector multiply-adds of 16 lanes
- * plan      q 8 x 48 or 1 x 80 (tiles), k 8 x 48 or 1 x 80 (tiles), v 8 x 48 or 1 x 80 (tiles),
- *           attention 8 queries x 32 keys (tiles), blocks of 256 keys, o 8 x 48 or 1 x 80
- *           (tiles)
+ * plan      q 8 x 48 (tiles), k 8 x 48 (tiles), v 8 x 48 (tiles), attention 8 queries x 32 keys
+ *           (tiles), blocks of 256 keys, o 8 x 48 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -44,6 +43,12 @@ ON_TARGET static inline vec vec_load(const float *p)
 ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm512_storeu_ps(p, a);
+}
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
 }
 /* a * b */
 ON_TARGET static inline vec vec_mul(vec a, vec b)
@@ -80,53 +85,6 @@ ON_TARGET static inline void vec_transpose(const float *x, ptrdiff_t x_row, floa
   _mm256_storeu_ps(y + 112, _mm256_permute2f128_ps(c3, c7, 0x31));
 }
 
-/* 1 x 80 sums over k = 0..767. */
-ON_TARGET static void project_k768_scaled_1x80(const float *x, const float *w, const float *b,
-    float scale, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  vec c_0_4 = vec_load(b + 64);
-  for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
-    const vec w_3 = vec_load(w + k * 16 + 36864);
-    const vec w_4 = vec_load(w + k * 16 + 49152);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4);
-  }
-  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
-  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
-  vec_store(y + 48, vec_mul(c_0_3, vec_splat(scale)));
-  vec_store(y + 64, vec_mul(c_0_4, vec_splat(scale)));
-}
-
-/* 1 x 48 sums over k = 0..767. */
-ON_TARGET static void project_k768_scaled_1x48(const float *x, const float *w, const float *b,
-    float scale, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
-  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
-}
-
 /* 8 x 48 sums over k = 0..767. */
 ON_TARGET static void project_k768_scaled_8x48(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float scale, float *y, ptrdiff_t y_row)
@@ -147,9 +105,9 @@ ON_TARGET static void project_k768_scaled_8x48(const float *x, ptrdiff_t x_row, 
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
       c_6_2 = vec_load(b + 32), c_7_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -213,9 +171,9 @@ ON_TARGET static void project_k768_scaled_7x48(const float *x, ptrdiff_t x_row, 
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
       c_6_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -271,9 +229,9 @@ ON_TARGET static void project_k768_scaled_6x48(const float *x, ptrdiff_t x_row, 
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -323,9 +281,9 @@ ON_TARGET static void project_k768_scaled_5x48(const float *x, ptrdiff_t x_row, 
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -368,9 +326,9 @@ ON_TARGET static void project_k768_scaled_4x48(const float *x, ptrdiff_t x_row, 
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -405,9 +363,9 @@ ON_TARGET static void project_k768_scaled_3x48(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16);
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -436,9 +394,9 @@ ON_TARGET static void project_k768_scaled_2x48(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16);
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -453,34 +411,9 @@ ON_TARGET static void project_k768_scaled_2x48(const float *x, ptrdiff_t x_row, 
   vec_store(y_1 + 32, vec_mul(c_1_2, vec_splat(scale)));
 }
 
-/* 1 x 80 sums over k = 0..767. */
-ON_TARGET static void project_k768_1x80(const float *x, const float *w, const float *b, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  vec c_0_4 = vec_load(b + 64);
-  for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
-    const vec w_3 = vec_load(w + k * 16 + 36864);
-    const vec w_4 = vec_load(w + k * 16 + 49152);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
-  vec_store(y + 48, c_0_3);
-  vec_store(y + 64, c_0_4);
-}
-
 /* 1 x 48 sums over k = 0..767. */
-ON_TARGET static void project_k768_1x48(const float *x, const float *w, const float *b, float *y)
+ON_TARGET static void project_k768_scaled_1x48(const float *x, const float *w, const float *b,
+    float scale, float *y)
 {
   vec c_0_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16);
@@ -493,9 +426,9 @@ ON_TARGET static void project_k768_1x48(const float *x, const float *w, const fl
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
   }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
+  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
+  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
+  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
 }
 
 /* 8 x 48 sums over k = 0..767. */
@@ -518,9 +451,9 @@ ON_TARGET static void project_k768_8x48(const float *x, ptrdiff_t x_row, const f
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
       c_6_2 = vec_load(b + 32), c_7_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -584,9 +517,9 @@ ON_TARGET static void project_k768_7x48(const float *x, ptrdiff_t x_row, const f
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32),
       c_6_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -642,9 +575,9 @@ ON_TARGET static void project_k768_6x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32), c_5_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -694,9 +627,9 @@ ON_TARGET static void project_k768_5x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32), c_4_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -739,9 +672,9 @@ ON_TARGET static void project_k768_4x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32),
       c_3_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -776,9 +709,9 @@ ON_TARGET static void project_k768_3x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16);
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32), c_2_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -807,9 +740,9 @@ ON_TARGET static void project_k768_2x48(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16);
   vec c_0_2 = vec_load(b + 32), c_1_2 = vec_load(b + 32);
   for (size_t k = 0; k < 768; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 12288);
-    const vec w_2 = vec_load(w + k * 16 + 24576);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 12288));
+    const vec w_2 = vec_held(vec_load(w + k * 16 + 24576));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
         c_0_2 = vec_fma(a, w_2, c_0_2);
@@ -824,17 +757,34 @@ ON_TARGET static void project_k768_2x48(const float *x, ptrdiff_t x_row, const f
   vec_store(y_1 + 32, c_1_2);
 }
 
+/* 1 x 48 sums over k = 0..767. */
+ON_TARGET static void project_k768_1x48(const float *x, const float *w, const float *b, float *y)
+{
+  vec c_0_0 = vec_load(b);
+  vec c_0_1 = vec_load(b + 16);
+  vec c_0_2 = vec_load(b + 32);
+  for (size_t k = 0; k < 768; k++) {
+    const vec w_0 = vec_load(w + k * 16);
+    const vec w_1 = vec_load(w + k * 16 + 12288);
+    const vec w_2 = vec_load(w + k * 16 + 24576);
+    vec a;
+    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
+        c_0_2 = vec_fma(a, w_2, c_0_2);
+  }
+  vec_store(y, c_0_0);
+  vec_store(y + 16, c_0_1);
+  vec_store(y + 32, c_0_2);
+}
+
 /* Key `row` into its panel: [kv_head][panel][p_q][16]. */
 ON_TARGET static void place_key(const distilbert_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -844,14 +794,10 @@ ON_TARGET static void place_eight_keys(const distilbert_rooms *rooms, size_t row
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_transpose(k + p, 768, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_transpose(k + p, 768, panel + p * 16);
     }
   }
 }
@@ -861,12 +807,10 @@ ON_TARGET static void place_value(const distilbert_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *v = rooms->v_rows + row * 768 + head * 64;
-      float *value = rooms->values + (head * rooms->positions + slot) * 64;
-      for (size_t p = 0; p < 64; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 768 + head * 64;
+    float *value = rooms->values + (head * rooms->positions + slot) * 64;
+    for (size_t p = 0; p < 64; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }
@@ -874,110 +818,93 @@ ON_TARGET static void place_value(const distilbert_rooms *rooms, size_t row)
 ON_TARGET void distilbert_project_q_avx512(const distilbert_call *call,
     const distilbert_rooms *rooms, const float *packed, size_t from, size_t to)
 {
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 45; panel += 5) {
+  for (size_t block = from; block < to; block += 80) {
+    const size_t end = to - block < 80 ? to : block + 80;
+    for (size_t panel = 0; panel < 48; panel += 3) {
       const float *w = packed + panel * 12288 + 16;
       const float *b = packed + panel * 16 + 2359312;
       float *y = rooms->q + panel * 16;
-      project_k768_scaled_1x80(call->x + (ptrdiff_t)from * call->x_row, w, b, 0.18033688f,
-          y + from * 768);
-    }
-    {
-      const float *w = packed + 552976;
-      const float *b = packed + 2360032;
-      float *y = rooms->q + 720;
-      project_k768_scaled_1x48(call->x + (ptrdiff_t)from * call->x_row, w, b, 0.18033688f,
-          y + from * 768);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 80) {
-      const size_t end = to - block < 80 ? to : block + 80;
-      for (size_t panel = 0; panel < 48; panel += 3) {
-        const float *w = packed + panel * 12288 + 16;
-        const float *b = packed + panel * 16 + 2359312;
-        float *y = rooms->q + panel * 16;
-        size_t row = block;
-        for (; row + 16 <= end; row += 8) {
+      size_t row = block;
+      for (; row + 16 <= end; row += 8) {
+        project_k768_scaled_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+            0.18033688f, y + row * 768, 768);
+      }
+      switch (end - row) {
+        case 15:
           project_k768_scaled_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               0.18033688f, y + row * 768, 768);
-        }
-        switch (end - row) {
-          case 15:
-            project_k768_scaled_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            project_k768_scaled_7x48(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row,
-                w, b, 0.18033688f, y + (row + 8) * 768, 768);
-            break;
-          case 14:
-            project_k768_scaled_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            project_k768_scaled_7x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row,
-                w, b, 0.18033688f, y + (row + 7) * 768, 768);
-            break;
-          case 13:
-            project_k768_scaled_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            project_k768_scaled_6x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row,
-                w, b, 0.18033688f, y + (row + 7) * 768, 768);
-            break;
-          case 12:
-            project_k768_scaled_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            project_k768_scaled_6x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row,
-                w, b, 0.18033688f, y + (row + 6) * 768, 768);
-            break;
-          case 11:
-            project_k768_scaled_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            project_k768_scaled_5x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row,
-                w, b, 0.18033688f, y + (row + 6) * 768, 768);
-            break;
-          case 10:
-            project_k768_scaled_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            project_k768_scaled_5x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row,
-                w, b, 0.18033688f, y + (row + 5) * 768, 768);
-            break;
-          case 9:
-            project_k768_scaled_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            project_k768_scaled_4x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row,
-                w, b, 0.18033688f, y + (row + 5) * 768, 768);
-            break;
-          case 8:
-            project_k768_scaled_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            break;
-          case 7:
-            project_k768_scaled_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            break;
-          case 6:
-            project_k768_scaled_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            break;
-          case 5:
-            project_k768_scaled_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            break;
-          case 4:
-            project_k768_scaled_4x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            break;
-          case 3:
-            project_k768_scaled_3x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            break;
-          case 2:
-            project_k768_scaled_2x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.18033688f, y + row * 768, 768);
-            break;
-          case 1:
-            project_k768_scaled_1x48(call->x + (ptrdiff_t)row * call->x_row, w, b, 0.18033688f,
-                y + row * 768);
-            break;
-          default: break;
-        }
+          project_k768_scaled_7x48(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w,
+              b, 0.18033688f, y + (row + 8) * 768, 768);
+          break;
+        case 14:
+          project_k768_scaled_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          project_k768_scaled_7x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w,
+              b, 0.18033688f, y + (row + 7) * 768, 768);
+          break;
+        case 13:
+          project_k768_scaled_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          project_k768_scaled_6x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w,
+              b, 0.18033688f, y + (row + 7) * 768, 768);
+          break;
+        case 12:
+          project_k768_scaled_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          project_k768_scaled_6x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w,
+              b, 0.18033688f, y + (row + 6) * 768, 768);
+          break;
+        case 11:
+          project_k768_scaled_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          project_k768_scaled_5x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w,
+              b, 0.18033688f, y + (row + 6) * 768, 768);
+          break;
+        case 10:
+          project_k768_scaled_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          project_k768_scaled_5x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w,
+              b, 0.18033688f, y + (row + 5) * 768, 768);
+          break;
+        case 9:
+          project_k768_scaled_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          project_k768_scaled_4x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w,
+              b, 0.18033688f, y + (row + 5) * 768, 768);
+          break;
+        case 8:
+          project_k768_scaled_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          break;
+        case 7:
+          project_k768_scaled_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          break;
+        case 6:
+          project_k768_scaled_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          break;
+        case 5:
+          project_k768_scaled_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          break;
+        case 4:
+          project_k768_scaled_4x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          break;
+        case 3:
+          project_k768_scaled_3x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          break;
+        case 2:
+          project_k768_scaled_2x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.18033688f, y + row * 768, 768);
+          break;
+        case 1:
+          project_k768_scaled_1x48(call->x + (ptrdiff_t)row * call->x_row, w, b, 0.18033688f,
+              y + row * 768);
+          break;
+        default: break;
       }
     }
   }
@@ -986,211 +913,181 @@ ON_TARGET void distilbert_project_q_avx512(const distilbert_call *call,
 ON_TARGET void distilbert_project_kv_avx512(const distilbert_call *call,
     const distilbert_rooms *rooms, const float *packed, size_t from, size_t to)
 {
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 45; panel += 5) {
+  for (size_t block = from; block < to; block += 80) {
+    const size_t end = to - block < 80 ? to : block + 80;
+    for (size_t panel = 0; panel < 48; panel += 3) {
       const float *w = packed + panel * 12288 + 589840;
       const float *b = packed + panel * 16 + 2360080;
       float *y = rooms->k_rows + panel * 16;
-      project_k768_1x80(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
-    }
-    {
-      const float *w = packed + 1142800;
-      const float *b = packed + 2360800;
-      float *y = rooms->k_rows + 720;
-      project_k768_1x48(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 80) {
-      const size_t end = to - block < 80 ? to : block + 80;
-      for (size_t panel = 0; panel < 48; panel += 3) {
-        const float *w = packed + panel * 12288 + 589840;
-        const float *b = packed + panel * 16 + 2360080;
-        float *y = rooms->k_rows + panel * 16;
-        size_t row = block;
-        for (; row + 16 <= end; row += 8) {
+      size_t row = block;
+      for (; row + 16 <= end; row += 8) {
+        project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+            y + row * 768, 768);
+      }
+      switch (end - row) {
+        case 15:
           project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               y + row * 768, 768);
-        }
-        switch (end - row) {
-          case 15:
-            project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_7x48(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
-                y + (row + 8) * 768, 768);
-            break;
-          case 14:
-            project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_7x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 768, 768);
-            break;
-          case 13:
-            project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_6x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 768, 768);
-            break;
-          case 12:
-            project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_6x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
-                y + (row + 6) * 768, 768);
-            break;
-          case 11:
-            project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_5x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
-                y + (row + 6) * 768, 768);
-            break;
-          case 10:
-            project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_5x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
-                y + (row + 5) * 768, 768);
-            break;
-          case 9:
-            project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_4x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
-                y + (row + 5) * 768, 768);
-            break;
-          case 8:
-            project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 7:
-            project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 6:
-            project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 5:
-            project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 4:
-            project_k768_4x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 3:
-            project_k768_3x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 2:
-            project_k768_2x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 1:
-            project_k768_1x48(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
-            break;
-          default: break;
-        }
+          project_k768_7x48(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
+              y + (row + 8) * 768, 768);
+          break;
+        case 14:
+          project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_7x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 768, 768);
+          break;
+        case 13:
+          project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_6x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 768, 768);
+          break;
+        case 12:
+          project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_6x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+              y + (row + 6) * 768, 768);
+          break;
+        case 11:
+          project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_5x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+              y + (row + 6) * 768, 768);
+          break;
+        case 10:
+          project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_5x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+              y + (row + 5) * 768, 768);
+          break;
+        case 9:
+          project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_4x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+              y + (row + 5) * 768, 768);
+          break;
+        case 8:
+          project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 7:
+          project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 6:
+          project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 5:
+          project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 4:
+          project_k768_4x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 3:
+          project_k768_3x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 2:
+          project_k768_2x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 1:
+          project_k768_1x48(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
+          break;
+        default: break;
       }
     }
   }
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 45; panel += 5) {
+  for (size_t block = from; block < to; block += 80) {
+    const size_t end = to - block < 80 ? to : block + 80;
+    for (size_t panel = 0; panel < 48; panel += 3) {
       const float *w = packed + panel * 12288 + 1179664;
       const float *b = packed + panel * 16 + 2360848;
       float *y = rooms->v_rows + panel * 16;
-      project_k768_1x80(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
-    }
-    {
-      const float *w = packed + 1732624;
-      const float *b = packed + 2361568;
-      float *y = rooms->v_rows + 720;
-      project_k768_1x48(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 768);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 80) {
-      const size_t end = to - block < 80 ? to : block + 80;
-      for (size_t panel = 0; panel < 48; panel += 3) {
-        const float *w = packed + panel * 12288 + 1179664;
-        const float *b = packed + panel * 16 + 2360848;
-        float *y = rooms->v_rows + panel * 16;
-        size_t row = block;
-        for (; row + 16 <= end; row += 8) {
+      size_t row = block;
+      for (; row + 16 <= end; row += 8) {
+        project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+            y + row * 768, 768);
+      }
+      switch (end - row) {
+        case 15:
           project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               y + row * 768, 768);
-        }
-        switch (end - row) {
-          case 15:
-            project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_7x48(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
-                y + (row + 8) * 768, 768);
-            break;
-          case 14:
-            project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_7x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 768, 768);
-            break;
-          case 13:
-            project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_6x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 768, 768);
-            break;
-          case 12:
-            project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_6x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
-                y + (row + 6) * 768, 768);
-            break;
-          case 11:
-            project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_5x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
-                y + (row + 6) * 768, 768);
-            break;
-          case 10:
-            project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_5x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
-                y + (row + 5) * 768, 768);
-            break;
-          case 9:
-            project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            project_k768_4x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
-                y + (row + 5) * 768, 768);
-            break;
-          case 8:
-            project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 7:
-            project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 6:
-            project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 5:
-            project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 4:
-            project_k768_4x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 3:
-            project_k768_3x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 2:
-            project_k768_2x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 768, 768);
-            break;
-          case 1:
-            project_k768_1x48(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
-            break;
-          default: break;
-        }
+          project_k768_7x48(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
+              y + (row + 8) * 768, 768);
+          break;
+        case 14:
+          project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_7x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 768, 768);
+          break;
+        case 13:
+          project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_6x48(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 768, 768);
+          break;
+        case 12:
+          project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_6x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+              y + (row + 6) * 768, 768);
+          break;
+        case 11:
+          project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_5x48(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+              y + (row + 6) * 768, 768);
+          break;
+        case 10:
+          project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_5x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+              y + (row + 5) * 768, 768);
+          break;
+        case 9:
+          project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          project_k768_4x48(call->x + ((ptrdiff_t)(row + 5)) * call->x_row, call->x_row, w, b,
+              y + (row + 5) * 768, 768);
+          break;
+        case 8:
+          project_k768_8x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 7:
+          project_k768_7x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 6:
+          project_k768_6x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 5:
+          project_k768_5x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 4:
+          project_k768_4x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 3:
+          project_k768_3x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 2:
+          project_k768_2x48(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 768, 768);
+          break;
+        case 1:
+          project_k768_1x48(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 768);
+          break;
+        default: break;
       }
     }
   }

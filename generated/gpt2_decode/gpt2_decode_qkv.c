@@ -153,10 +153,8 @@ static void norm_input(const float *x, const float *gamma, const float *beta, fl
   const vec rest = vec_splat(vec_sum(sum) * 0.0013020834f);
   sum = vec_zero();
   for (size_t i = 0; i < 768; i += 16) {
-    {
-      const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
-      sum = vec_fma(a, a, sum);
-    }
+    const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
+    sum = vec_fma(a, a, sum);
   }
   const vec factor = vec_splat(1.0f / sqrtf(vec_sum(sum) * 0.0013020834f + 1e-05f));
   for (size_t i = 0; i < 768; i += 16) {
@@ -400,12 +398,10 @@ static void place_key(const gpt2_decode_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -415,14 +411,10 @@ static void place_eight_keys(const gpt2_decode_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 768 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_transpose(k + p, 768, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 768 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_transpose(k + p, 768, panel + p * 16);
     }
   }
 }
@@ -432,12 +424,10 @@ static void place_value(const gpt2_decode_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *v = rooms->v_rows + row * 768 + head * 64;
-      float *value = rooms->values + (head * rooms->positions + slot) * 64;
-      for (size_t p = 0; p < 64; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 768 + head * 64;
+    float *value = rooms->values + (head * rooms->positions + slot) * 64;
+    for (size_t p = 0; p < 64; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }

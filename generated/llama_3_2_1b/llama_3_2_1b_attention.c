@@ -15,8 +15,8 @@
  *           reproducible=true
  * counts    one call of 64 tokens and 4160 keys: 1,761,607,680 multiply-adds, 41,951,424 bytes
  *           of packed weights; 110,100,480 vector multiply-adds of 16 lanes
- * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
- *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ * plan      q 5 x 16 or 1 x 32 (tiles), k 5 x 16 or 1 x 32 (tiles), v 5 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -331,18 +331,16 @@ static void score_masked(const llama_3_2_1b_rooms *rooms, size_t position, size_
   const ptrdiff_t place = rooms->start + (ptrdiff_t)position;
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      kept = vec_both(kept,
-          vec_load_bits(first_lanes + 16 - lanes_below(place + 1 - (ptrdiff_t)here)));
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    kept = vec_both(kept,
+        vec_load_bits(first_lanes + 16 - lanes_below(place + 1 - (ptrdiff_t)here)));
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -353,12 +351,10 @@ static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -369,18 +365,14 @@ static void score_kept(size_t first, size_t stop, float *scores, const float *to
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -391,19 +383,15 @@ static void weigh_kept(size_t first, size_t stop, float *scores, const float *la
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -581,15 +569,13 @@ static int mix_16(size_t positions, const float *scores, const float *values, si
 static void mix_careful_16(const float *scores, const int32_t *keep, const float *values,
     size_t first, size_t stop, const float *fade, float *mixed)
 {
-  {
-    vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
-    for (size_t key = first; key < stop; key++) {
-      if (keep[key]) {
-        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64), c);
-      }
+  vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
+  for (size_t key = first; key < stop; key++) {
+    if (keep[key]) {
+      c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 64), c);
     }
-    vec_store(mixed, c);
   }
+  vec_store(mixed, c);
 }
 
 /* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
@@ -625,98 +611,95 @@ static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t 
     }
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      stop = bounded(place + (ptrdiff_t)positions - (ptrdiff_t)block, stop);
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = place + 1 < (ptrdiff_t)(block + stop);
-        for (size_t key = first; key < last; key += 16) {
-          scores_16(positions, q, keys + (block + key) * 64, scores + key);
-        }
-        for (size_t position = 0; position < positions; position++) {
-          for (size_t i = 0; i < 2; i++) {
-            if (masked) {
-              score_masked(rooms, row + position, block, first, last,
-                  scores + (position * 2 + i) * 256, keep + (position * 2 + i) * 256,
-                  top + position * 2 + i, across + (position * 2 + i) * 16);
-            } else {
-              score_kept(first, stop, scores + (position * 2 + i) * 256, top + position * 2 + i,
-                  across + (position * 2 + i) * 16);
-            }
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    stop = bounded(place + (ptrdiff_t)positions - (ptrdiff_t)block, stop);
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = place + 1 < (ptrdiff_t)(block + stop);
+      for (size_t key = first; key < last; key += 16) {
+        scores_16(positions, q, keys + (block + key) * 64, scores + key);
+      }
+      for (size_t position = 0; position < positions; position++) {
+        for (size_t i = 0; i < 2; i++) {
+          if (masked) {
+            score_masked(rooms, row + position, block, first, last,
+                scores + (position * 2 + i) * 256, keep + (position * 2 + i) * 256,
+                top + position * 2 + i, across + (position * 2 + i) * 16);
+          } else {
+            score_kept(first, stop, scores + (position * 2 + i) * 256, top + position * 2 + i,
+                across + (position * 2 + i) * 16);
           }
         }
-        for (size_t r = 0; r < positions * 2; r += 4) {
-          vec_store_4(largest + r, vec_tops(across + r * 16));
-        }
-        for (size_t position = 0; position < positions; position++) {
-          for (size_t i = 0; i < 2; i++) {
-            if (masked) {
-              weigh_masked(first, last, scores + (position * 2 + i) * 256,
-                  keep + (position * 2 + i) * 256, largest + position * 2 + i,
-                  across + (position * 2 + i) * 16);
-            } else {
-              weigh_kept(first, stop, scores + (position * 2 + i) * 256,
-                  largest + position * 2 + i, across + (position * 2 + i) * 16);
-            }
+      }
+      for (size_t r = 0; r < positions * 2; r += 4) {
+        vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t position = 0; position < positions; position++) {
+        for (size_t i = 0; i < 2; i++) {
+          if (masked) {
+            weigh_masked(first, last, scores + (position * 2 + i) * 256,
+                keep + (position * 2 + i) * 256, largest + position * 2 + i,
+                across + (position * 2 + i) * 16);
+          } else {
+            weigh_kept(first, stop, scores + (position * 2 + i) * 256, largest + position * 2 + i,
+                across + (position * 2 + i) * 16);
           }
         }
-        for (size_t r = 0; r < positions * 2; r += 4) {
-          {
-            const vec high = vec_load_4(largest + r);
-            const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
-            const vec so_far = vec_mul(vec_load_4(total + r), worth);
-            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
-            vec_store_4(fade + r, worth);
-            vec_store_4(top + r, high);
-          }
+      }
+      for (size_t r = 0; r < positions * 2; r += 4) {
+        if (block == 0) {
+          vec_store_4(total + r, vec_sums(across + r * 16));
+          vec_store_4(fade + r, vec_zero());
+          vec_store_4(top + r, vec_load_4(largest + r));
+        } else {
+          const vec high = vec_load_4(largest + r);
+          const vec worth = vec_exp2(vec_sub(vec_load_4(top + r), high));
+          const vec so_far = vec_mul(vec_load_4(total + r), worth);
+          vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
+          vec_store_4(fade + r, worth);
+          vec_store_4(top + r, high);
         }
-        if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
-                fade + r, mixed + r * 64);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64, first, stop,
+              fade + r, mixed + r * 64);
         }
-        if (!mix_16(positions, scores, values + block * 64 + 16, first, stop, fade, masked,
-            mixed + 16)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first,
-                stop, fade + r, mixed + r * 64 + 16);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 16, first, stop, fade, masked,
+          mixed + 16)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 16, first, stop,
+              fade + r, mixed + r * 64 + 16);
         }
-        if (!mix_16(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
-            mixed + 32)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first,
-                stop, fade + r, mixed + r * 64 + 32);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 32, first, stop, fade, masked,
+          mixed + 32)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 32, first, stop,
+              fade + r, mixed + r * 64 + 32);
         }
-        if (!mix_16(positions, scores, values + block * 64 + 48, first, stop, fade, masked,
-            mixed + 48)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first,
-                stop, fade + r, mixed + r * 64 + 48);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 64 + 48, first, stop, fade, masked,
+          mixed + 48)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 64 + 48, first, stop,
+              fade + r, mixed + r * 64 + 48);
         }
       }
     }
   }
   for (size_t r = 0; r < positions * 2; r += 4) {
-    {
-      const vec all = vec_load_4(total + r);
-      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
-    }
+    const vec all = vec_load_4(total + r);
+    vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
   }
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
-      {
-        const vec factor = vec_splat(share[position * 2 + i]);
-        for (size_t v = 0; v < 64; v += 16) {
-          vec_store(out + position * 2048 + i * 64 + v,
-              vec_mul(vec_load(mixed + (position * 2 + i) * 64 + v), factor));
-        }
+      const vec factor = vec_splat(share[position * 2 + i]);
+      for (size_t v = 0; v < 64; v += 16) {
+        vec_store(out + position * 2048 + i * 64 + v,
+            vec_mul(vec_load(mixed + (position * 2 + i) * 64 + v), factor));
       }
     }
   }

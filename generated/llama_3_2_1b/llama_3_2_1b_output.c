@@ -15,8 +15,8 @@
  *           reproducible=true
  * counts    one call of 64 tokens and 4160 keys: 1,761,607,680 multiply-adds, 41,951,424 bytes
  *           of packed weights; 110,100,480 vector multiply-adds of 16 lanes
- * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
- *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ * plan      q 5 x 16 or 1 x 32 (tiles), k 5 x 16 or 1 x 32 (tiles), v 5 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -90,25 +90,6 @@ static inline void vec_store(float *p, vec a)
 static inline vec vec_fma(vec a, vec b, vec c)
 {
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i] + c.at[i];) return r;
-}
-
-/* 1 x 48 sums over k = 0..2047. */
-static void project_k2048_no_bias_1x48(const float *x, const float *w, float *y)
-{
-  vec c_0_0 = vec_zero();
-  vec c_0_1 = vec_zero();
-  vec c_0_2 = vec_zero();
-  for (size_t k = 0; k < 2048; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 32768);
-    const vec w_2 = vec_load(w + k * 16 + 65536);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
 }
 
 /* 1 x 32 sums over k = 0..2047. */
@@ -239,14 +220,9 @@ void llama_3_2_1b_output_portable(const llama_3_2_1b_call *call, const llama_3_2
     const float *packed, size_t from, size_t to)
 {
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 126; panel += 3) {
+    for (size_t panel = 0; panel < 128; panel += 2) {
       const float *w = packed + panel * 32768 + 6291472;
       float *y = rooms->sum + panel * 16;
-      project_k2048_no_bias_1x48(rooms->heads + from * 2048, w, y + from * 2048);
-    }
-    {
-      const float *w = packed + 10420240;
-      float *y = rooms->sum + 2016;
       project_k2048_no_bias_1x32(rooms->heads + from * 2048, w, y + from * 2048);
     }
   } else {

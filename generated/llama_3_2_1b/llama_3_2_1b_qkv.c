@@ -15,8 +15,8 @@
  *           reproducible=true
  * counts    one call of 64 tokens and 4160 keys: 1,761,607,680 multiply-adds, 41,951,424 bytes
  *           of packed weights; 110,100,480 vector multiply-adds of 16 lanes
- * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
- *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ * plan      q 5 x 16 or 1 x 32 (tiles), k 5 x 16 or 1 x 32 (tiles), v 5 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -133,10 +133,8 @@ static void norm_input(const float *x, const float *gamma, float *y)
 {
   vec sum = vec_zero();
   for (size_t i = 0; i < 2048; i += 16) {
-    {
-      const vec a = vec_load(x + i);
-      sum = vec_fma(a, a, sum);
-    }
+    const vec a = vec_load(x + i);
+    sum = vec_fma(a, a, sum);
   }
   const vec factor = vec_splat(1.0f / sqrtf(vec_sum(sum) * 0.00048828125f + 1e-05f));
   for (size_t i = 0; i < 2048; i += 16) {
@@ -148,11 +146,9 @@ static void norm_input(const float *x, const float *gamma, float *y)
 static void angles(const float *packed, ptrdiff_t place, float *cosine, float *sine)
 {
   for (size_t m = 0; m < 32; m++) {
-    {
-      const double angle = (double)place * (double)packed[m + 10487824];
-      cosine[m] = (float)(cos(angle));
-      sine[m] = (float)(sin(angle));
-    }
+    const double angle = (double)place * (double)packed[m + 10487824];
+    cosine[m] = (float)(cos(angle));
+    sine[m] = (float)(sin(angle));
   }
 }
 
@@ -160,32 +156,10 @@ static void angles(const float *packed, ptrdiff_t place, float *cosine, float *s
 static void turn(float *x, const float *cosine, const float *sine)
 {
   for (size_t m = 0; m < 32; m++) {
-    {
-      const float a = x[m], b = x[m + 32];
-      x[m] = a * cosine[m] - b * sine[m];
-      x[m + 32] = a * sine[m] + b * cosine[m];
-    }
+    const float a = x[m], b = x[m + 32];
+    x[m] = a * cosine[m] - b * sine[m];
+    x[m + 32] = a * sine[m] + b * cosine[m];
   }
-}
-
-/* 1 x 48 sums over k = 0..2047. */
-static void project_k2048_no_bias_scaled_1x48(const float *x, const float *w, float scale,
-    float *y)
-{
-  vec c_0_0 = vec_zero();
-  vec c_0_1 = vec_zero();
-  vec c_0_2 = vec_zero();
-  for (size_t k = 0; k < 2048; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 32768);
-    const vec w_2 = vec_load(w + k * 16 + 65536);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
-  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
 }
 
 /* 1 x 32 sums over k = 0..2047. */
@@ -306,30 +280,9 @@ static void place_query(const llama_3_2_1b_rooms *rooms, const float *packed, si
   float cosine[32], sine[32];
   angles(packed, rooms->start + (ptrdiff_t)row, cosine, sine);
   for (size_t head = 0; head < 32; head++) {
-    {
-      float *x = rooms->q + row * 2048 + head * 64;
-      turn(x, cosine, sine);
-    }
+    float *x = rooms->q + row * 2048 + head * 64;
+    turn(x, cosine, sine);
   }
-}
-
-/* 1 x 48 sums over k = 0..2047. */
-static void project_k2048_no_bias_1x48(const float *x, const float *w, float *y)
-{
-  vec c_0_0 = vec_zero();
-  vec c_0_1 = vec_zero();
-  vec c_0_2 = vec_zero();
-  for (size_t k = 0; k < 2048; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 32768);
-    const vec w_2 = vec_load(w + k * 16 + 65536);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
 }
 
 /* 1 x 32 sums over k = 0..2047. */
@@ -448,10 +401,8 @@ static void turn_key(const llama_3_2_1b_rooms *rooms, const float *packed, size_
   float cosine[32], sine[32];
   angles(packed, (ptrdiff_t)(rooms->past + row), cosine, sine);
   for (size_t head = 0; head < 8; head++) {
-    {
-      float *x = rooms->k_rows + row * 512 + head * 64;
-      turn(x, cosine, sine);
-    }
+    float *x = rooms->k_rows + row * 512 + head * 64;
+    turn(x, cosine, sine);
   }
 }
 
@@ -460,12 +411,10 @@ static void place_key(const llama_3_2_1b_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 8; head++) {
-    {
-      const float *k = rooms->k_rows + row * 512 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 512 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -475,14 +424,10 @@ static void place_eight_keys(const llama_3_2_1b_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 8; head++) {
-    {
-      const float *k = rooms->k_rows + row * 512 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_transpose(k + p, 512, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 512 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_transpose(k + p, 512, panel + p * 16);
     }
   }
 }
@@ -492,12 +437,10 @@ static void place_value(const llama_3_2_1b_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 8; head++) {
-    {
-      const float *v = rooms->v_rows + row * 512 + head * 64;
-      float *value = rooms->values + (head * rooms->positions + slot) * 64;
-      for (size_t p = 0; p < 64; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 512 + head * 64;
+    float *value = rooms->values + (head * rooms->positions + slot) * 64;
+    for (size_t p = 0; p < 64; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }
@@ -510,15 +453,9 @@ void llama_3_2_1b_project_q_portable(const llama_3_2_1b_call *call,
         rooms->normed_q + row * 2048);
   }
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 126; panel += 3) {
+    for (size_t panel = 0; panel < 128; panel += 2) {
       const float *w = packed + panel * 32768 + 16;
       float *y = rooms->q + panel * 16;
-      project_k2048_no_bias_scaled_1x48(rooms->normed_q + from * 2048, w, 0.18033688f,
-          y + from * 2048);
-    }
-    {
-      const float *w = packed + 4128784;
-      float *y = rooms->q + 2016;
       project_k2048_no_bias_scaled_1x32(rooms->normed_q + from * 2048, w, 0.18033688f,
           y + from * 2048);
     }
@@ -596,14 +533,9 @@ void llama_3_2_1b_project_kv_portable(const llama_3_2_1b_call *call,
         rooms->normed_kv + row * 2048);
   }
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 30; panel += 3) {
+    for (size_t panel = 0; panel < 32; panel += 2) {
       const float *w = packed + panel * 32768 + 4194320;
       float *y = rooms->k_rows + panel * 16;
-      project_k2048_no_bias_1x48(rooms->normed_kv + from * 2048, w, y + from * 512);
-    }
-    {
-      const float *w = packed + 5177360;
-      float *y = rooms->k_rows + 480;
       project_k2048_no_bias_1x32(rooms->normed_kv + from * 2048, w, y + from * 512);
     }
   } else {
@@ -658,14 +590,9 @@ void llama_3_2_1b_project_kv_portable(const llama_3_2_1b_call *call,
     }
   }
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 30; panel += 3) {
+    for (size_t panel = 0; panel < 32; panel += 2) {
       const float *w = packed + panel * 32768 + 5242896;
       float *y = rooms->v_rows + panel * 16;
-      project_k2048_no_bias_1x48(rooms->normed_kv + from * 2048, w, y + from * 512);
-    }
-    {
-      const float *w = packed + 6225936;
-      float *y = rooms->v_rows + 480;
       project_k2048_no_bias_1x32(rooms->normed_kv + from * 2048, w, y + from * 512);
     }
   } else {

@@ -394,18 +394,16 @@ static void score_row_masked(const minilm_l6_call *call, const minilm_l6_rooms *
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -416,12 +414,10 @@ static void weigh_row_masked(size_t first, size_t last, float *scores, int32_t *
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
@@ -432,18 +428,14 @@ static void score_row_kept(size_t first, size_t stop, float *scores, const float
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -455,24 +447,20 @@ static void weigh_row_kept(size_t first, size_t stop, float *scores, const float
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
 
-/* Scores of 1 queries and 16 keys. */
+/* Scores of 1 query and 16 keys. */
 static void scores_1x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -484,7 +472,7 @@ static void scores_1x16(const float *q, const float *k, float *scores)
   vec_store(scores, c_0_0);
 }
 
-/* Weights of 1 rows times values, 16 columns. */
+/* Weights of 1 row times values, 16 columns. */
 static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
     const float *share, int masked, float *out)
 {
@@ -504,15 +492,13 @@ static int mix_1x16(const float *scores, const float *values, size_t first, size
 static void mix_careful_16(const float *scores, const int32_t *keep, const float *values,
     size_t first, size_t stop, const float *share, float *out)
 {
-  {
-    vec c = vec_zero();
-    for (size_t key = first; key < stop; key++) {
-      if (keep[key]) {
-        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 32), c);
-      }
+  vec c = vec_zero();
+  for (size_t key = first; key < stop; key++) {
+    if (keep[key]) {
+      c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 32), c);
     }
-    vec_store(out, vec_mul(c, vec_splat(*share)));
   }
+  vec_store(out, vec_mul(c, vec_splat(*share)));
 }
 
 /* One query: softmax(scores) times values, over all keys that may be seen. */
@@ -585,18 +571,16 @@ static void score_masked(const minilm_l6_call *call, const minilm_l6_rooms *room
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -607,12 +591,10 @@ static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -623,18 +605,14 @@ static void score_kept(size_t first, size_t stop, float *scores, const float *to
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -645,19 +623,15 @@ static void weigh_kept(size_t first, size_t stop, float *scores, const float *la
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -929,11 +903,8 @@ static void attend_tile(const minilm_l6_call *call, const minilm_l6_rooms *rooms
         vec_store_4(total + r, vec_sums(across + r * 16));
       }
       for (size_t r = 0; r < positions; r += 4) {
-        {
-          const vec all = vec_load_4(total + r);
-          vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all,
-              0)));
-        }
+        const vec all = vec_load_4(total + r);
+        vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
       }
       if (!mix_16(positions, scores, values, first, stop, share, masked, out)) {
         for (size_t r = 0; r < positions; r++) {

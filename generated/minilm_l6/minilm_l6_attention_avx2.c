@@ -14,8 +14,8 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 25,165,824 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
- *           attention 6 queries x 16 keys (tiles), one block of 256 keys, o 6 x 16 or 1 x 64
+ * plan      q 6 x 16 or 1 x 32 (tiles), k 6 x 16 or 1 x 32 (tiles), v 6 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), one block of 256 keys, o 6 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -68,6 +68,12 @@ ON_TARGET static inline void vec_store_1(float *p, vec a)
 ON_TARGET static inline void vec_store_4(float *p, vec a)
 {
   _mm_storeu_ps(p, _mm256_castps256_ps128(a));
+}
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+x"(a));
+  return a;
 }
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
@@ -275,18 +281,16 @@ ON_TARGET static void score_row_masked(const minilm_l6_call *call, const minilm_
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -297,12 +301,10 @@ ON_TARGET static void weigh_row_masked(size_t first, size_t last, float *scores,
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
@@ -314,18 +316,14 @@ ON_TARGET static void score_row_kept(size_t first, size_t stop, float *scores, c
   const size_t whole = stop - stop % 8;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -337,24 +335,20 @@ ON_TARGET static void weigh_row_kept(size_t first, size_t stop, float *scores,
   const size_t whole = stop - stop % 8;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
 
-/* Scores of 1 queries and 16 keys. */
+/* Scores of 1 query and 16 keys. */
 ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -369,7 +363,7 @@ ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
   vec_store(scores + 8, c_0_1);
 }
 
-/* Weights of 1 rows times values, 16 columns. */
+/* Weights of 1 row times values, 16 columns. */
 ON_TARGET static int mix_1x16(const float *scores, const float *values, size_t first, size_t stop,
     const float *share, int masked, float *out)
 {
@@ -394,15 +388,13 @@ ON_TARGET static void mix_careful_16(const float *scores, const int32_t *keep,
     const float *values, size_t first, size_t stop, const float *share, float *out)
 {
   for (size_t i = 0; i < 16; i += 8) {
-    {
-      vec c = vec_zero();
-      for (size_t key = first; key < stop; key++) {
-        if (keep[key]) {
-          c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 32 + i), c);
-        }
+    vec c = vec_zero();
+    for (size_t key = first; key < stop; key++) {
+      if (keep[key]) {
+        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 32 + i), c);
       }
-      vec_store(out + i, vec_mul(c, vec_splat(*share)));
     }
+    vec_store(out + i, vec_mul(c, vec_splat(*share)));
   }
 }
 
@@ -477,18 +469,16 @@ ON_TARGET static void score_masked(const minilm_l6_call *call, const minilm_l6_r
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -499,12 +489,10 @@ ON_TARGET static void weigh_masked(size_t first, size_t last, float *scores, int
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 8) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -516,18 +504,14 @@ ON_TARGET static void score_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 8;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -539,19 +523,15 @@ ON_TARGET static void weigh_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 8;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 8) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -564,8 +544,8 @@ ON_TARGET static void scores_6x16(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -596,8 +576,8 @@ ON_TARGET static void scores_5x16(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -623,8 +603,8 @@ ON_TARGET static void scores_4x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -647,8 +627,8 @@ ON_TARGET static void scores_3x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -668,8 +648,8 @@ ON_TARGET static void scores_2x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 8);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 8));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -715,8 +695,8 @@ ON_TARGET static int mix_6x16(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -767,8 +747,8 @@ ON_TARGET static int mix_5x16(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -811,8 +791,8 @@ ON_TARGET static int mix_4x16(const float *scores, const float *values, size_t f
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -849,8 +829,8 @@ ON_TARGET static int mix_3x16(const float *scores, const float *values, size_t f
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -881,8 +861,8 @@ ON_TARGET static int mix_2x16(const float *scores, const float *values, size_t f
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 8);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 8));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -982,11 +962,8 @@ ON_TARGET static void attend_tile(const minilm_l6_call *call, const minilm_l6_ro
         vec_store_4(total + r, vec_sums(across + r * 8));
       }
       for (size_t r = 0; r < positions; r += 4) {
-        {
-          const vec all = vec_load_4(total + r);
-          vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all,
-              0)));
-        }
+        const vec all = vec_load_4(total + r);
+        vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
       }
       if (!mix_16(positions, scores, values, first, stop, share, masked, out)) {
         for (size_t r = 0; r < positions; r++) {

@@ -14,9 +14,8 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 12,582,912 vector multiply-adds of 16 lanes
- * plan      q 11 x 32 or 1 x 80 (tiles), k 11 x 32 or 1 x 80 (tiles), v 11 x 32 or 1 x 80
- *           (tiles), attention 8 queries x 32 keys (tiles), one block of 256 keys, o 11 x 32 or
- *           1 x 80 (tiles)
+ * plan      q 11 x 32 (tiles), k 11 x 32 (tiles), v 11 x 32 (tiles), attention 8 queries x 32
+ *           keys (tiles), one block of 256 keys, o 11 x 32 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -66,6 +65,12 @@ ON_TARGET static inline void vec_store_1(float *p, vec a)
 ON_TARGET static inline void vec_store_4(float *p, vec a)
 {
   _mm_storeu_ps(p, _mm512_castps512_ps128(a));
+}
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
 }
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
@@ -287,18 +292,16 @@ ON_TARGET static void score_row_masked(const minilm_l6_call *call, const minilm_
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -309,12 +312,10 @@ ON_TARGET static void weigh_row_masked(size_t first, size_t last, float *scores,
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
@@ -326,18 +327,14 @@ ON_TARGET static void score_row_kept(size_t first, size_t stop, float *scores, c
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   *to = vec_top(high);
 }
@@ -349,24 +346,20 @@ ON_TARGET static void weigh_row_kept(size_t first, size_t stop, float *scores,
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   *to = vec_sum(sum);
 }
 
-/* Scores of 1 queries and 32 keys. */
+/* Scores of 1 query and 32 keys. */
 ON_TARGET static void scores_1x32(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -381,7 +374,7 @@ ON_TARGET static void scores_1x32(const float *q, const float *k, float *scores)
   vec_store(scores + 16, c_0_1);
 }
 
-/* Scores of 1 queries and 16 keys. */
+/* Scores of 1 query and 16 keys. */
 ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero();
@@ -393,7 +386,7 @@ ON_TARGET static void scores_1x16(const float *q, const float *k, float *scores)
   vec_store(scores, c_0_0);
 }
 
-/* Weights of 1 rows times values, 32 columns. */
+/* Weights of 1 row times values, 32 columns. */
 ON_TARGET static int mix_1x32(const float *scores, const float *values, size_t first, size_t stop,
     const float *share, int masked, float *out)
 {
@@ -418,15 +411,13 @@ ON_TARGET static void mix_careful_32(const float *scores, const int32_t *keep,
     const float *values, size_t first, size_t stop, const float *share, float *out)
 {
   for (size_t i = 0; i < 32; i += 16) {
-    {
-      vec c = vec_zero();
-      for (size_t key = first; key < stop; key++) {
-        if (keep[key]) {
-          c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 32 + i), c);
-        }
+    vec c = vec_zero();
+    for (size_t key = first; key < stop; key++) {
+      if (keep[key]) {
+        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 32 + i), c);
       }
-      vec_store(out + i, vec_mul(c, vec_splat(*share)));
     }
+    vec_store(out + i, vec_mul(c, vec_splat(*share)));
   }
 }
 
@@ -501,18 +492,16 @@ ON_TARGET static void score_masked(const minilm_l6_call *call, const minilm_l6_r
 {
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
-          left_at(rooms->columns, here))); }
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    if (call->padding) { kept = vec_both(kept, flags_edge(call->padding + here,
+        left_at(rooms->columns, here))); }
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -523,12 +512,10 @@ ON_TARGET static void weigh_masked(size_t first, size_t last, float *scores, int
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -540,18 +527,14 @@ ON_TARGET static void score_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 16;
   vec high = vec_splat(*top);
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec s = vec_load(scores + key);
-      high = vec_max(s, high);
-    }
+    const vec s = vec_load(scores + key);
+    high = vec_max(s, high);
   }
   if (whole < stop) {
-    {
-      vec s = vec_load(scores + whole);
-      s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
-      vec_store(scores + whole, s);
-      high = vec_max(s, high);
-    }
+    vec s = vec_load(scores + whole);
+    s = vec_pick(vec_load_bits(first_lanes + 16 - (stop - whole)), s, vec_splat(-FLT_MAX));
+    vec_store(scores + whole, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -563,19 +546,15 @@ ON_TARGET static void weigh_kept(size_t first, size_t stop, float *scores, const
   const size_t whole = stop - stop % 16;
   vec sum = vec_zero();
   for (size_t key = first; key < whole; key += 16) {
-    {
-      const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    const vec e = vec_exp2(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   if (whole < stop) {
-    {
-      vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
-      vec_store(scores + whole, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp2(vec_sub(vec_load(scores + whole), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(first_lanes + 16 - (stop - whole)));
+    vec_store(scores + whole, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -588,8 +567,8 @@ ON_TARGET static void scores_8x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero(), c_7_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 512);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 512));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -626,8 +605,8 @@ ON_TARGET static void scores_7x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 512);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 512));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -661,8 +640,8 @@ ON_TARGET static void scores_6x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 512);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 512));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -693,8 +672,8 @@ ON_TARGET static void scores_5x32(const float *q, const float *k, float *scores)
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 512);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 512));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -720,8 +699,8 @@ ON_TARGET static void scores_4x32(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 512);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 512));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -744,8 +723,8 @@ ON_TARGET static void scores_3x32(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 512);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 512));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -765,8 +744,8 @@ ON_TARGET static void scores_2x32(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
-    const vec w_1 = vec_load(k + p * 16 + 512);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
+    const vec w_1 = vec_held(vec_load(k + p * 16 + 512));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -815,7 +794,7 @@ ON_TARGET static void scores_8x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero(), c_7_0 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -842,7 +821,7 @@ ON_TARGET static void scores_7x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero(), c_5_0 = vec_zero(), c_6_0 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -867,7 +846,7 @@ ON_TARGET static void scores_6x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero(), c_5_0 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -890,7 +869,7 @@ ON_TARGET static void scores_5x16(const float *q, const float *k, float *scores)
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero(),
       c_4_0 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -910,7 +889,7 @@ ON_TARGET static void scores_4x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -928,7 +907,7 @@ ON_TARGET static void scores_3x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -944,7 +923,7 @@ ON_TARGET static void scores_2x16(const float *q, const float *k, float *scores)
 {
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   for (size_t p = 0; p < 32; p++) {
-    const vec w_0 = vec_load(k + p * 16);
+    const vec w_0 = vec_held(vec_load(k + p * 16));
     vec a;
     a = vec_splat(q[p]); c_0_0 = vec_fma(a, w_0, c_0_0);
     a = vec_splat(q[p + 384]); c_1_0 = vec_fma(a, w_0, c_1_0);
@@ -994,8 +973,8 @@ ON_TARGET static int mix_8x32(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero(), c_7_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1058,8 +1037,8 @@ ON_TARGET static int mix_7x32(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero(), c_6_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1116,8 +1095,8 @@ ON_TARGET static int mix_6x32(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero(), c_5_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1168,8 +1147,8 @@ ON_TARGET static int mix_5x32(const float *scores, const float *values, size_t f
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero(),
       c_4_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1212,8 +1191,8 @@ ON_TARGET static int mix_4x32(const float *scores, const float *values, size_t f
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero(), c_3_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1250,8 +1229,8 @@ ON_TARGET static int mix_3x32(const float *scores, const float *values, size_t f
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero(), c_2_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1282,8 +1261,8 @@ ON_TARGET static int mix_2x32(const float *scores, const float *values, size_t f
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero();
   vec c_0_1 = vec_zero(), c_1_1 = vec_zero();
   for (size_t key = first; key < stop; key++) {
-    const vec w_0 = vec_load(values + key * 32);
-    const vec w_1 = vec_load(values + key * 32 + 16);
+    const vec w_0 = vec_held(vec_load(values + key * 32));
+    const vec w_1 = vec_held(vec_load(values + key * 32 + 16));
     vec a;
     a = vec_splat(scores[key]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(scores[key + 256]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1,
@@ -1393,11 +1372,8 @@ ON_TARGET static void attend_tile(const minilm_l6_call *call, const minilm_l6_ro
         vec_store_4(total + r, vec_sums(across + r * 16));
       }
       for (size_t r = 0; r < positions; r += 4) {
-        {
-          const vec all = vec_load_4(total + r);
-          vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all,
-              0)));
-        }
+        const vec all = vec_load_4(total + r);
+        vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
       }
       if (!mix_32(positions, scores, values, first, stop, share, masked, out)) {
         for (size_t r = 0; r < positions; r++) {

@@ -14,8 +14,8 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 25,165,824 vector multiply-adds of 8 lanes
- * plan      q 6 x 16 or 1 x 64 (tiles), k 6 x 16 or 1 x 64 (tiles), v 6 x 16 or 1 x 64 (tiles),
- *           attention 6 queries x 16 keys (tiles), one block of 256 keys, o 6 x 16 or 1 x 64
+ * plan      q 6 x 16 or 1 x 32 (tiles), k 6 x 16 or 1 x 32 (tiles), v 6 x 16 or 1 x 32 (tiles),
+ *           attention 6 queries x 16 keys (tiles), one block of 256 keys, o 6 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -52,6 +52,12 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm256_storeu_ps(p, a);
 }
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+x"(a));
+  return a;
+}
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
 {
@@ -80,40 +86,26 @@ ON_TARGET static inline float vec_sum(vec a)
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
-/* 1 x 64 sums over k = 0..383. */
-ON_TARGET static void project_k384_1x64(const float *x, const float *w, const float *b, float *y)
+/* 1 x 32 sums over k = 0..383. */
+ON_TARGET static void project_k384_1x32(const float *x, const float *w, const float *b, float *y)
 {
   vec c_0_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8);
   vec c_0_2 = vec_load(b + 16);
   vec c_0_3 = vec_load(b + 24);
-  vec c_0_4 = vec_load(b + 32);
-  vec c_0_5 = vec_load(b + 40);
-  vec c_0_6 = vec_load(b + 48);
-  vec c_0_7 = vec_load(b + 56);
   for (size_t k = 0; k < 384; k++) {
     const vec w_0 = vec_load(w + k * 16);
     const vec w_1 = vec_load(w + k * 16 + 8);
     const vec w_2 = vec_load(w + k * 16 + 6144);
     const vec w_3 = vec_load(w + k * 16 + 6152);
-    const vec w_4 = vec_load(w + k * 16 + 12288);
-    const vec w_5 = vec_load(w + k * 16 + 12296);
-    const vec w_6 = vec_load(w + k * 16 + 18432);
-    const vec w_7 = vec_load(w + k * 16 + 18440);
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4); c_0_5 = vec_fma(a, w_5, c_0_5); c_0_6 = vec_fma(a, w_6, c_0_6); c_0_7 = vec_fma(a,
-        w_7, c_0_7);
+        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
   }
   vec_store(y, c_0_0);
   vec_store(y + 8, c_0_1);
   vec_store(y + 16, c_0_2);
   vec_store(y + 24, c_0_3);
-  vec_store(y + 32, c_0_4);
-  vec_store(y + 40, c_0_5);
-  vec_store(y + 48, c_0_6);
-  vec_store(y + 56, c_0_7);
 }
 
 /* 6 x 16 sums over k = 0..383. */
@@ -130,8 +122,8 @@ ON_TARGET static void project_k384_6x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8), c_5_1 = vec_load(b + 8);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -167,8 +159,8 @@ ON_TARGET static void project_k384_5x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8), c_4_1 = vec_load(b + 8);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -199,8 +191,8 @@ ON_TARGET static void project_k384_4x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -226,8 +218,8 @@ ON_TARGET static void project_k384_3x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -249,8 +241,8 @@ ON_TARGET static void project_k384_2x16(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 8));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -292,10 +284,8 @@ ON_TARGET static void norm_after(const float *x, const float *gamma, const float
   const vec rest = vec_splat(vec_sum(sum) * 0.0026041667f);
   sum = vec_zero();
   for (size_t i = 0; i < 384; i += 8) {
-    {
-      const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
-      sum = vec_fma(a, a, sum);
-    }
+    const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
+    sum = vec_fma(a, a, sum);
   }
   const vec factor = vec_splat(1.0f / sqrtf(vec_sum(sum) * 0.0026041667f + 1e-12f));
   for (size_t i = 0; i < 384; i += 8) {
@@ -321,11 +311,11 @@ ON_TARGET void minilm_l6_output_avx2(const minilm_l6_call *call, const minilm_l6
     const float *packed, size_t from, size_t to)
 {
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 24; panel += 4) {
+    for (size_t panel = 0; panel < 24; panel += 2) {
       const float *w = packed + panel * 6144 + 442384;
       const float *b = packed + panel * 16 + 590992;
       float *y = rooms->sum + panel * 16;
-      project_k384_1x64(rooms->heads + from * 384, w, b, y + from * 384);
+      project_k384_1x32(rooms->heads + from * 384, w, b, y + from * 384);
     }
   } else {
     for (size_t block = from; block < to; block += 168) {

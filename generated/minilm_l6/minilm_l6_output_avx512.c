@@ -14,9 +14,8 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 12,582,912 vector multiply-adds of 16 lanes
- * plan      q 11 x 32 or 1 x 80 (tiles), k 11 x 32 or 1 x 80 (tiles), v 11 x 32 or 1 x 80
- *           (tiles), attention 8 queries x 32 keys (tiles), one block of 256 keys, o 11 x 32 or
- *           1 x 80 (tiles)
+ * plan      q 11 x 32 (tiles), k 11 x 32 (tiles), v 11 x 32 (tiles), attention 8 queries x 32
+ *           keys (tiles), one block of 256 keys, o 11 x 32 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -52,6 +51,12 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm512_storeu_ps(p, a);
 }
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
+}
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
 {
@@ -82,54 +87,6 @@ ON_TARGET static inline float vec_sum(vec a)
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
-/* 1 x 80 sums over k = 0..383. */
-ON_TARGET static void project_k384_1x80(const float *x, const float *w, const float *b, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  vec c_0_4 = vec_load(b + 64);
-  for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
-    const vec w_3 = vec_load(w + k * 16 + 18432);
-    const vec w_4 = vec_load(w + k * 16 + 24576);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
-  vec_store(y + 48, c_0_3);
-  vec_store(y + 64, c_0_4);
-}
-
-/* 1 x 64 sums over k = 0..383. */
-ON_TARGET static void project_k384_1x64(const float *x, const float *w, const float *b, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
-    const vec w_3 = vec_load(w + k * 16 + 18432);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
-  vec_store(y + 48, c_0_3);
-}
-
 /* 11 x 32 sums over k = 0..383. */
 ON_TARGET static void project_k384_11x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
@@ -152,8 +109,8 @@ ON_TARGET static void project_k384_11x32(const float *x, ptrdiff_t x_row, const 
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
       c_9_1 = vec_load(b + 16), c_10_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -212,8 +169,8 @@ ON_TARGET static void project_k384_10x32(const float *x, ptrdiff_t x_row, const 
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
       c_9_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -267,8 +224,8 @@ ON_TARGET static void project_k384_9x32(const float *x, ptrdiff_t x_row, const f
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -317,8 +274,8 @@ ON_TARGET static void project_k384_8x32(const float *x, ptrdiff_t x_row, const f
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -363,8 +320,8 @@ ON_TARGET static void project_k384_7x32(const float *x, ptrdiff_t x_row, const f
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -404,8 +361,8 @@ ON_TARGET static void project_k384_6x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -441,8 +398,8 @@ ON_TARGET static void project_k384_5x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -473,8 +430,8 @@ ON_TARGET static void project_k384_4x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -500,8 +457,8 @@ ON_TARGET static void project_k384_3x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -523,8 +480,8 @@ ON_TARGET static void project_k384_2x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -566,10 +523,8 @@ ON_TARGET static void norm_after(const float *x, const float *gamma, const float
   const vec rest = vec_splat(vec_sum(sum) * 0.0026041667f);
   sum = vec_zero();
   for (size_t i = 0; i < 384; i += 16) {
-    {
-      const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
-      sum = vec_fma(a, a, sum);
-    }
+    const vec a = vec_sub(vec_sub(vec_load(x + i), mean), rest);
+    sum = vec_fma(a, a, sum);
   }
   const vec factor = vec_splat(1.0f / sqrtf(vec_sum(sum) * 0.0026041667f + 1e-12f));
   for (size_t i = 0; i < 384; i += 16) {
@@ -594,109 +549,93 @@ ON_TARGET static void finish(const minilm_l6_call *call, const minilm_l6_rooms *
 ON_TARGET void minilm_l6_output_avx512(const minilm_l6_call *call, const minilm_l6_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 20; panel += 5) {
+  for (size_t block = from; block < to; block += 165) {
+    const size_t end = to - block < 165 ? to : block + 165;
+    for (size_t panel = 0; panel < 24; panel += 2) {
       const float *w = packed + panel * 6144 + 442384;
       const float *b = packed + panel * 16 + 590992;
       float *y = rooms->sum + panel * 16;
-      project_k384_1x80(rooms->heads + from * 384, w, b, y + from * 384);
-    }
-    {
-      const float *w = packed + 565264;
-      const float *b = packed + 591312;
-      float *y = rooms->sum + 320;
-      project_k384_1x64(rooms->heads + from * 384, w, b, y + from * 384);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 165) {
-      const size_t end = to - block < 165 ? to : block + 165;
-      for (size_t panel = 0; panel < 24; panel += 2) {
-        const float *w = packed + panel * 6144 + 442384;
-        const float *b = packed + panel * 16 + 590992;
-        float *y = rooms->sum + panel * 16;
-        size_t row = block;
-        for (; row + 22 <= end; row += 11) {
+      size_t row = block;
+      for (; row + 22 <= end; row += 11) {
+        project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+      }
+      switch (end - row) {
+        case 21:
           project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-        }
-        switch (end - row) {
-          case 21:
-            project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_10x32(rooms->heads + (row + 11) * 384, 384, w, b, y + (row + 11) * 384,
-                384);
-            break;
-          case 20:
-            project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_10x32(rooms->heads + (row + 10) * 384, 384, w, b, y + (row + 10) * 384,
-                384);
-            break;
-          case 19:
-            project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_9x32(rooms->heads + (row + 10) * 384, 384, w, b, y + (row + 10) * 384,
-                384);
-            break;
-          case 18:
-            project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_9x32(rooms->heads + (row + 9) * 384, 384, w, b, y + (row + 9) * 384, 384);
-            break;
-          case 17:
-            project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_8x32(rooms->heads + (row + 9) * 384, 384, w, b, y + (row + 9) * 384, 384);
-            break;
-          case 16:
-            project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_8x32(rooms->heads + (row + 8) * 384, 384, w, b, y + (row + 8) * 384, 384);
-            break;
-          case 15:
-            project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_7x32(rooms->heads + (row + 8) * 384, 384, w, b, y + (row + 8) * 384, 384);
-            break;
-          case 14:
-            project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_7x32(rooms->heads + (row + 7) * 384, 384, w, b, y + (row + 7) * 384, 384);
-            break;
-          case 13:
-            project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_6x32(rooms->heads + (row + 7) * 384, 384, w, b, y + (row + 7) * 384, 384);
-            break;
-          case 12:
-            project_k384_6x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            project_k384_6x32(rooms->heads + (row + 6) * 384, 384, w, b, y + (row + 6) * 384, 384);
-            break;
-          case 11:
-            project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 10:
-            project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 9:
-            project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 8:
-            project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 7:
-            project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 6:
-            project_k384_6x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 5:
-            project_k384_5x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 4:
-            project_k384_4x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 3:
-            project_k384_3x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 2:
-            project_k384_2x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
-            break;
-          case 1:
-            project_k384_1x32(rooms->heads + row * 384, w, b, y + row * 384);
-            break;
-          default: break;
-        }
+          project_k384_10x32(rooms->heads + (row + 11) * 384, 384, w, b, y + (row + 11) * 384,
+              384);
+          break;
+        case 20:
+          project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_10x32(rooms->heads + (row + 10) * 384, 384, w, b, y + (row + 10) * 384,
+              384);
+          break;
+        case 19:
+          project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_9x32(rooms->heads + (row + 10) * 384, 384, w, b, y + (row + 10) * 384, 384);
+          break;
+        case 18:
+          project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_9x32(rooms->heads + (row + 9) * 384, 384, w, b, y + (row + 9) * 384, 384);
+          break;
+        case 17:
+          project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_8x32(rooms->heads + (row + 9) * 384, 384, w, b, y + (row + 9) * 384, 384);
+          break;
+        case 16:
+          project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_8x32(rooms->heads + (row + 8) * 384, 384, w, b, y + (row + 8) * 384, 384);
+          break;
+        case 15:
+          project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_7x32(rooms->heads + (row + 8) * 384, 384, w, b, y + (row + 8) * 384, 384);
+          break;
+        case 14:
+          project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_7x32(rooms->heads + (row + 7) * 384, 384, w, b, y + (row + 7) * 384, 384);
+          break;
+        case 13:
+          project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_6x32(rooms->heads + (row + 7) * 384, 384, w, b, y + (row + 7) * 384, 384);
+          break;
+        case 12:
+          project_k384_6x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          project_k384_6x32(rooms->heads + (row + 6) * 384, 384, w, b, y + (row + 6) * 384, 384);
+          break;
+        case 11:
+          project_k384_11x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 10:
+          project_k384_10x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 9:
+          project_k384_9x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 8:
+          project_k384_8x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 7:
+          project_k384_7x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 6:
+          project_k384_6x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 5:
+          project_k384_5x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 4:
+          project_k384_4x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 3:
+          project_k384_3x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 2:
+          project_k384_2x32(rooms->heads + row * 384, 384, w, b, y + row * 384, 384);
+          break;
+        case 1:
+          project_k384_1x32(rooms->heads + row * 384, w, b, y + row * 384);
+          break;
+        default: break;
       }
     }
   }

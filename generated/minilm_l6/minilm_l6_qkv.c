@@ -334,12 +334,10 @@ static void place_key(const minilm_l6_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 384 + head * 32;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
-      for (size_t p = 0; p < 32; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 384 + head * 32;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
+    for (size_t p = 0; p < 32; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -349,14 +347,10 @@ static void place_eight_keys(const minilm_l6_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 384 + head * 32;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
-      for (size_t p = 0; p < 32; p += 8) {
-        vec_transpose(k + p, 384, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 384 + head * 32;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
+    for (size_t p = 0; p < 32; p += 8) {
+      vec_transpose(k + p, 384, panel + p * 16);
     }
   }
 }
@@ -366,12 +360,10 @@ static void place_value(const minilm_l6_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *v = rooms->v_rows + row * 384 + head * 32;
-      float *value = rooms->values + (head * rooms->positions + slot) * 32;
-      for (size_t p = 0; p < 32; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 384 + head * 32;
+    float *value = rooms->values + (head * rooms->positions + slot) * 32;
+    for (size_t p = 0; p < 32; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }

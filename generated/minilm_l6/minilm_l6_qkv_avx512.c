@@ -14,9 +14,8 @@
  *           reproducible=true
  * counts    one call of 256 tokens: 201,326,592 multiply-adds, 2,368,576 bytes of packed
  *           weights; 12,582,912 vector multiply-adds of 16 lanes
- * plan      q 11 x 32 or 1 x 80 (tiles), k 11 x 32 or 1 x 80 (tiles), v 11 x 32 or 1 x 80
- *           (tiles), attention 8 queries x 32 keys (tiles), one block of 256 keys, o 11 x 32 or
- *           1 x 80 (tiles)
+ * plan      q 11 x 32 (tiles), k 11 x 32 (tiles), v 11 x 32 (tiles), attention 8 queries x 32
+ *           keys (tiles), one block of 256 keys, o 11 x 32 (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
  */
@@ -45,6 +44,12 @@ ON_TARGET static inline vec vec_load(const float *p)
 ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm512_storeu_ps(p, a);
+}
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
 }
 /* a * b */
 ON_TARGET static inline vec vec_mul(vec a, vec b)
@@ -81,56 +86,6 @@ ON_TARGET static inline void vec_transpose(const float *x, ptrdiff_t x_row, floa
   _mm256_storeu_ps(y + 112, _mm256_permute2f128_ps(c3, c7, 0x31));
 }
 
-/* 1 x 80 sums over k = 0..383. */
-ON_TARGET static void project_k384_scaled_1x80(const float *x, const float *w, const float *b,
-    float scale, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  vec c_0_4 = vec_load(b + 64);
-  for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
-    const vec w_3 = vec_load(w + k * 16 + 18432);
-    const vec w_4 = vec_load(w + k * 16 + 24576);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4);
-  }
-  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
-  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
-  vec_store(y + 48, vec_mul(c_0_3, vec_splat(scale)));
-  vec_store(y + 64, vec_mul(c_0_4, vec_splat(scale)));
-}
-
-/* 1 x 64 sums over k = 0..383. */
-ON_TARGET static void project_k384_scaled_1x64(const float *x, const float *w, const float *b,
-    float scale, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
-    const vec w_3 = vec_load(w + k * 16 + 18432);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
-  }
-  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
-  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
-  vec_store(y + 48, vec_mul(c_0_3, vec_splat(scale)));
-}
-
 /* 11 x 32 sums over k = 0..383. */
 ON_TARGET static void project_k384_scaled_11x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float scale, float *y, ptrdiff_t y_row)
@@ -153,8 +108,8 @@ ON_TARGET static void project_k384_scaled_11x32(const float *x, ptrdiff_t x_row,
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
       c_9_1 = vec_load(b + 16), c_10_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -213,8 +168,8 @@ ON_TARGET static void project_k384_scaled_10x32(const float *x, ptrdiff_t x_row,
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
       c_9_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -268,8 +223,8 @@ ON_TARGET static void project_k384_scaled_9x32(const float *x, ptrdiff_t x_row, 
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -318,8 +273,8 @@ ON_TARGET static void project_k384_scaled_8x32(const float *x, ptrdiff_t x_row, 
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -364,8 +319,8 @@ ON_TARGET static void project_k384_scaled_7x32(const float *x, ptrdiff_t x_row, 
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -405,8 +360,8 @@ ON_TARGET static void project_k384_scaled_6x32(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -442,8 +397,8 @@ ON_TARGET static void project_k384_scaled_5x32(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -474,8 +429,8 @@ ON_TARGET static void project_k384_scaled_4x32(const float *x, ptrdiff_t x_row, 
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -501,8 +456,8 @@ ON_TARGET static void project_k384_scaled_3x32(const float *x, ptrdiff_t x_row, 
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -524,8 +479,8 @@ ON_TARGET static void project_k384_scaled_2x32(const float *x, ptrdiff_t x_row, 
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -552,54 +507,6 @@ ON_TARGET static void project_k384_scaled_1x32(const float *x, const float *w, c
   vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
 }
 
-/* 1 x 80 sums over k = 0..383. */
-ON_TARGET static void project_k384_1x80(const float *x, const float *w, const float *b, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  vec c_0_4 = vec_load(b + 64);
-  for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
-    const vec w_3 = vec_load(w + k * 16 + 18432);
-    const vec w_4 = vec_load(w + k * 16 + 24576);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3); c_0_4 = vec_fma(a, w_4,
-        c_0_4);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
-  vec_store(y + 48, c_0_3);
-  vec_store(y + 64, c_0_4);
-}
-
-/* 1 x 64 sums over k = 0..383. */
-ON_TARGET static void project_k384_1x64(const float *x, const float *w, const float *b, float *y)
-{
-  vec c_0_0 = vec_load(b);
-  vec c_0_1 = vec_load(b + 16);
-  vec c_0_2 = vec_load(b + 32);
-  vec c_0_3 = vec_load(b + 48);
-  for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
-    const vec w_2 = vec_load(w + k * 16 + 12288);
-    const vec w_3 = vec_load(w + k * 16 + 18432);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2); c_0_3 = vec_fma(a, w_3, c_0_3);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
-  vec_store(y + 48, c_0_3);
-}
-
 /* 11 x 32 sums over k = 0..383. */
 ON_TARGET static void project_k384_11x32(const float *x, ptrdiff_t x_row, const float *w,
     const float *b, float *y, ptrdiff_t y_row)
@@ -622,8 +529,8 @@ ON_TARGET static void project_k384_11x32(const float *x, ptrdiff_t x_row, const 
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
       c_9_1 = vec_load(b + 16), c_10_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -682,8 +589,8 @@ ON_TARGET static void project_k384_10x32(const float *x, ptrdiff_t x_row, const 
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16),
       c_9_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -737,8 +644,8 @@ ON_TARGET static void project_k384_9x32(const float *x, ptrdiff_t x_row, const f
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16), c_8_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -787,8 +694,8 @@ ON_TARGET static void project_k384_8x32(const float *x, ptrdiff_t x_row, const f
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16), c_7_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -833,8 +740,8 @@ ON_TARGET static void project_k384_7x32(const float *x, ptrdiff_t x_row, const f
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16),
       c_6_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -874,8 +781,8 @@ ON_TARGET static void project_k384_6x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16), c_5_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -911,8 +818,8 @@ ON_TARGET static void project_k384_5x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16), c_4_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -943,8 +850,8 @@ ON_TARGET static void project_k384_4x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16),
       c_3_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -970,8 +877,8 @@ ON_TARGET static void project_k384_3x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16), c_2_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -993,8 +900,8 @@ ON_TARGET static void project_k384_2x32(const float *x, ptrdiff_t x_row, const f
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b);
   vec c_0_1 = vec_load(b + 16), c_1_1 = vec_load(b + 16);
   for (size_t k = 0; k < 384; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 6144);
+    const vec w_0 = vec_held(vec_load(w + k * 16));
+    const vec w_1 = vec_held(vec_load(w + k * 16 + 6144));
     vec a;
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
     a = vec_splat(x_1[k]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
@@ -1025,12 +932,10 @@ ON_TARGET static void place_key(const minilm_l6_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 384 + head * 32;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
-      for (size_t p = 0; p < 32; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 384 + head * 32;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
+    for (size_t p = 0; p < 32; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -1040,14 +945,10 @@ ON_TARGET static void place_eight_keys(const minilm_l6_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *k = rooms->k_rows + row * 384 + head * 32;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
-      for (size_t p = 0; p < 32; p += 8) {
-        vec_transpose(k + p, 384, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 384 + head * 32;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 512 + slot % 16;
+    for (size_t p = 0; p < 32; p += 8) {
+      vec_transpose(k + p, 384, panel + p * 16);
     }
   }
 }
@@ -1057,12 +958,10 @@ ON_TARGET static void place_value(const minilm_l6_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 12; head++) {
-    {
-      const float *v = rooms->v_rows + row * 384 + head * 32;
-      float *value = rooms->values + (head * rooms->positions + slot) * 32;
-      for (size_t p = 0; p < 32; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 384 + head * 32;
+    float *value = rooms->values + (head * rooms->positions + slot) * 32;
+    for (size_t p = 0; p < 32; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }
@@ -1070,140 +969,123 @@ ON_TARGET static void place_value(const minilm_l6_rooms *rooms, size_t row)
 ON_TARGET void minilm_l6_project_q_avx512(const minilm_l6_call *call,
     const minilm_l6_rooms *rooms, const float *packed, size_t from, size_t to)
 {
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 20; panel += 5) {
+  for (size_t block = from; block < to; block += 165) {
+    const size_t end = to - block < 165 ? to : block + 165;
+    for (size_t panel = 0; panel < 24; panel += 2) {
       const float *w = packed + panel * 6144 + 16;
       const float *b = packed + panel * 16 + 589840;
       float *y = rooms->q + panel * 16;
-      project_k384_scaled_1x80(call->x + (ptrdiff_t)from * call->x_row, w, b, 0.25503486f,
-          y + from * 384);
-    }
-    {
-      const float *w = packed + 122896;
-      const float *b = packed + 590160;
-      float *y = rooms->q + 320;
-      project_k384_scaled_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, 0.25503486f,
-          y + from * 384);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 165) {
-      const size_t end = to - block < 165 ? to : block + 165;
-      for (size_t panel = 0; panel < 24; panel += 2) {
-        const float *w = packed + panel * 6144 + 16;
-        const float *b = packed + panel * 16 + 589840;
-        float *y = rooms->q + panel * 16;
-        size_t row = block;
-        for (; row + 22 <= end; row += 11) {
+      size_t row = block;
+      for (; row + 22 <= end; row += 11) {
+        project_k384_scaled_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+            0.25503486f, y + row * 384, 384);
+      }
+      switch (end - row) {
+        case 21:
           project_k384_scaled_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               0.25503486f, y + row * 384, 384);
-        }
-        switch (end - row) {
-          case 21:
-            project_k384_scaled_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_10x32(call->x + ((ptrdiff_t)(row + 11)) * call->x_row,
-                call->x_row, w, b, 0.25503486f, y + (row + 11) * 384, 384);
-            break;
-          case 20:
-            project_k384_scaled_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_10x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row,
-                call->x_row, w, b, 0.25503486f, y + (row + 10) * 384, 384);
-            break;
-          case 19:
-            project_k384_scaled_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_9x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 10) * 384, 384);
-            break;
-          case 18:
-            project_k384_scaled_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_9x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 9) * 384, 384);
-            break;
-          case 17:
-            project_k384_scaled_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_8x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 9) * 384, 384);
-            break;
-          case 16:
-            project_k384_scaled_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_8x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 8) * 384, 384);
-            break;
-          case 15:
-            project_k384_scaled_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_7x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 8) * 384, 384);
-            break;
-          case 14:
-            project_k384_scaled_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_7x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 7) * 384, 384);
-            break;
-          case 13:
-            project_k384_scaled_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_6x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 7) * 384, 384);
-            break;
-          case 12:
-            project_k384_scaled_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            project_k384_scaled_6x32(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row,
-                w, b, 0.25503486f, y + (row + 6) * 384, 384);
-            break;
-          case 11:
-            project_k384_scaled_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 10:
-            project_k384_scaled_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 9:
-            project_k384_scaled_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 8:
-            project_k384_scaled_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 7:
-            project_k384_scaled_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 6:
-            project_k384_scaled_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 5:
-            project_k384_scaled_5x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 4:
-            project_k384_scaled_4x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 3:
-            project_k384_scaled_3x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 2:
-            project_k384_scaled_2x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                0.25503486f, y + row * 384, 384);
-            break;
-          case 1:
-            project_k384_scaled_1x32(call->x + (ptrdiff_t)row * call->x_row, w, b, 0.25503486f,
-                y + row * 384);
-            break;
-          default: break;
-        }
+          project_k384_scaled_10x32(call->x + ((ptrdiff_t)(row + 11)) * call->x_row, call->x_row,
+              w, b, 0.25503486f, y + (row + 11) * 384, 384);
+          break;
+        case 20:
+          project_k384_scaled_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_10x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row,
+              w, b, 0.25503486f, y + (row + 10) * 384, 384);
+          break;
+        case 19:
+          project_k384_scaled_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_9x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row,
+              w, b, 0.25503486f, y + (row + 10) * 384, 384);
+          break;
+        case 18:
+          project_k384_scaled_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_9x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w,
+              b, 0.25503486f, y + (row + 9) * 384, 384);
+          break;
+        case 17:
+          project_k384_scaled_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_8x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w,
+              b, 0.25503486f, y + (row + 9) * 384, 384);
+          break;
+        case 16:
+          project_k384_scaled_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_8x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w,
+              b, 0.25503486f, y + (row + 8) * 384, 384);
+          break;
+        case 15:
+          project_k384_scaled_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_7x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w,
+              b, 0.25503486f, y + (row + 8) * 384, 384);
+          break;
+        case 14:
+          project_k384_scaled_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_7x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w,
+              b, 0.25503486f, y + (row + 7) * 384, 384);
+          break;
+        case 13:
+          project_k384_scaled_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_6x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w,
+              b, 0.25503486f, y + (row + 7) * 384, 384);
+          break;
+        case 12:
+          project_k384_scaled_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          project_k384_scaled_6x32(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w,
+              b, 0.25503486f, y + (row + 6) * 384, 384);
+          break;
+        case 11:
+          project_k384_scaled_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 10:
+          project_k384_scaled_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 9:
+          project_k384_scaled_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 8:
+          project_k384_scaled_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 7:
+          project_k384_scaled_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 6:
+          project_k384_scaled_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 5:
+          project_k384_scaled_5x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 4:
+          project_k384_scaled_4x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 3:
+          project_k384_scaled_3x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 2:
+          project_k384_scaled_2x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              0.25503486f, y + row * 384, 384);
+          break;
+        case 1:
+          project_k384_scaled_1x32(call->x + (ptrdiff_t)row * call->x_row, w, b, 0.25503486f,
+              y + row * 384);
+          break;
+        default: break;
       }
     }
   }
@@ -1212,271 +1094,241 @@ ON_TARGET void minilm_l6_project_q_avx512(const minilm_l6_call *call,
 ON_TARGET void minilm_l6_project_kv_avx512(const minilm_l6_call *call,
     const minilm_l6_rooms *rooms, const float *packed, size_t from, size_t to)
 {
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 20; panel += 5) {
+  for (size_t block = from; block < to; block += 165) {
+    const size_t end = to - block < 165 ? to : block + 165;
+    for (size_t panel = 0; panel < 24; panel += 2) {
       const float *w = packed + panel * 6144 + 147472;
       const float *b = packed + panel * 16 + 590224;
       float *y = rooms->k_rows + panel * 16;
-      project_k384_1x80(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 384);
-    }
-    {
-      const float *w = packed + 270352;
-      const float *b = packed + 590544;
-      float *y = rooms->k_rows + 320;
-      project_k384_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 384);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 165) {
-      const size_t end = to - block < 165 ? to : block + 165;
-      for (size_t panel = 0; panel < 24; panel += 2) {
-        const float *w = packed + panel * 6144 + 147472;
-        const float *b = packed + panel * 16 + 590224;
-        float *y = rooms->k_rows + panel * 16;
-        size_t row = block;
-        for (; row + 22 <= end; row += 11) {
+      size_t row = block;
+      for (; row + 22 <= end; row += 11) {
+        project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+            y + row * 384, 384);
+      }
+      switch (end - row) {
+        case 21:
           project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               y + row * 384, 384);
-        }
-        switch (end - row) {
-          case 21:
-            project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_10x32(call->x + ((ptrdiff_t)(row + 11)) * call->x_row, call->x_row, w, b,
-                y + (row + 11) * 384, 384);
-            break;
-          case 20:
-            project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_10x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
-                y + (row + 10) * 384, 384);
-            break;
-          case 19:
-            project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_9x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
-                y + (row + 10) * 384, 384);
-            break;
-          case 18:
-            project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_9x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
-                y + (row + 9) * 384, 384);
-            break;
-          case 17:
-            project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_8x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
-                y + (row + 9) * 384, 384);
-            break;
-          case 16:
-            project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_8x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
-                y + (row + 8) * 384, 384);
-            break;
-          case 15:
-            project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_7x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
-                y + (row + 8) * 384, 384);
-            break;
-          case 14:
-            project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_7x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 384, 384);
-            break;
-          case 13:
-            project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_6x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 384, 384);
-            break;
-          case 12:
-            project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_6x32(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
-                y + (row + 6) * 384, 384);
-            break;
-          case 11:
-            project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 10:
-            project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 9:
-            project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 8:
-            project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 7:
-            project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 6:
-            project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 5:
-            project_k384_5x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 4:
-            project_k384_4x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 3:
-            project_k384_3x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 2:
-            project_k384_2x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 1:
-            project_k384_1x32(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 384);
-            break;
-          default: break;
-        }
+          project_k384_10x32(call->x + ((ptrdiff_t)(row + 11)) * call->x_row, call->x_row, w, b,
+              y + (row + 11) * 384, 384);
+          break;
+        case 20:
+          project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_10x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
+              y + (row + 10) * 384, 384);
+          break;
+        case 19:
+          project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_9x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
+              y + (row + 10) * 384, 384);
+          break;
+        case 18:
+          project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_9x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
+              y + (row + 9) * 384, 384);
+          break;
+        case 17:
+          project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_8x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
+              y + (row + 9) * 384, 384);
+          break;
+        case 16:
+          project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_8x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
+              y + (row + 8) * 384, 384);
+          break;
+        case 15:
+          project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_7x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
+              y + (row + 8) * 384, 384);
+          break;
+        case 14:
+          project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_7x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 384, 384);
+          break;
+        case 13:
+          project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_6x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 384, 384);
+          break;
+        case 12:
+          project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_6x32(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+              y + (row + 6) * 384, 384);
+          break;
+        case 11:
+          project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 10:
+          project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 9:
+          project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 8:
+          project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 7:
+          project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 6:
+          project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 5:
+          project_k384_5x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 4:
+          project_k384_4x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 3:
+          project_k384_3x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 2:
+          project_k384_2x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 1:
+          project_k384_1x32(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 384);
+          break;
+        default: break;
       }
     }
   }
-  if (to - from == 1) {
-    for (size_t panel = 0; panel < 20; panel += 5) {
+  for (size_t block = from; block < to; block += 165) {
+    const size_t end = to - block < 165 ? to : block + 165;
+    for (size_t panel = 0; panel < 24; panel += 2) {
       const float *w = packed + panel * 6144 + 294928;
       const float *b = packed + panel * 16 + 590608;
       float *y = rooms->v_rows + panel * 16;
-      project_k384_1x80(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 384);
-    }
-    {
-      const float *w = packed + 417808;
-      const float *b = packed + 590928;
-      float *y = rooms->v_rows + 320;
-      project_k384_1x64(call->x + (ptrdiff_t)from * call->x_row, w, b, y + from * 384);
-    }
-  } else {
-    for (size_t block = from; block < to; block += 165) {
-      const size_t end = to - block < 165 ? to : block + 165;
-      for (size_t panel = 0; panel < 24; panel += 2) {
-        const float *w = packed + panel * 6144 + 294928;
-        const float *b = packed + panel * 16 + 590608;
-        float *y = rooms->v_rows + panel * 16;
-        size_t row = block;
-        for (; row + 22 <= end; row += 11) {
+      size_t row = block;
+      for (; row + 22 <= end; row += 11) {
+        project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+            y + row * 384, 384);
+      }
+      switch (end - row) {
+        case 21:
           project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
               y + row * 384, 384);
-        }
-        switch (end - row) {
-          case 21:
-            project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_10x32(call->x + ((ptrdiff_t)(row + 11)) * call->x_row, call->x_row, w, b,
-                y + (row + 11) * 384, 384);
-            break;
-          case 20:
-            project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_10x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
-                y + (row + 10) * 384, 384);
-            break;
-          case 19:
-            project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_9x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
-                y + (row + 10) * 384, 384);
-            break;
-          case 18:
-            project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_9x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
-                y + (row + 9) * 384, 384);
-            break;
-          case 17:
-            project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_8x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
-                y + (row + 9) * 384, 384);
-            break;
-          case 16:
-            project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_8x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
-                y + (row + 8) * 384, 384);
-            break;
-          case 15:
-            project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_7x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
-                y + (row + 8) * 384, 384);
-            break;
-          case 14:
-            project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_7x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 384, 384);
-            break;
-          case 13:
-            project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_6x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
-                y + (row + 7) * 384, 384);
-            break;
-          case 12:
-            project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            project_k384_6x32(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
-                y + (row + 6) * 384, 384);
-            break;
-          case 11:
-            project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 10:
-            project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 9:
-            project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 8:
-            project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 7:
-            project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 6:
-            project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 5:
-            project_k384_5x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 4:
-            project_k384_4x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 3:
-            project_k384_3x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 2:
-            project_k384_2x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
-                y + row * 384, 384);
-            break;
-          case 1:
-            project_k384_1x32(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 384);
-            break;
-          default: break;
-        }
+          project_k384_10x32(call->x + ((ptrdiff_t)(row + 11)) * call->x_row, call->x_row, w, b,
+              y + (row + 11) * 384, 384);
+          break;
+        case 20:
+          project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_10x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
+              y + (row + 10) * 384, 384);
+          break;
+        case 19:
+          project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_9x32(call->x + ((ptrdiff_t)(row + 10)) * call->x_row, call->x_row, w, b,
+              y + (row + 10) * 384, 384);
+          break;
+        case 18:
+          project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_9x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
+              y + (row + 9) * 384, 384);
+          break;
+        case 17:
+          project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_8x32(call->x + ((ptrdiff_t)(row + 9)) * call->x_row, call->x_row, w, b,
+              y + (row + 9) * 384, 384);
+          break;
+        case 16:
+          project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_8x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
+              y + (row + 8) * 384, 384);
+          break;
+        case 15:
+          project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_7x32(call->x + ((ptrdiff_t)(row + 8)) * call->x_row, call->x_row, w, b,
+              y + (row + 8) * 384, 384);
+          break;
+        case 14:
+          project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_7x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 384, 384);
+          break;
+        case 13:
+          project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_6x32(call->x + ((ptrdiff_t)(row + 7)) * call->x_row, call->x_row, w, b,
+              y + (row + 7) * 384, 384);
+          break;
+        case 12:
+          project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          project_k384_6x32(call->x + ((ptrdiff_t)(row + 6)) * call->x_row, call->x_row, w, b,
+              y + (row + 6) * 384, 384);
+          break;
+        case 11:
+          project_k384_11x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 10:
+          project_k384_10x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 9:
+          project_k384_9x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 8:
+          project_k384_8x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 7:
+          project_k384_7x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 6:
+          project_k384_6x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 5:
+          project_k384_5x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 4:
+          project_k384_4x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 3:
+          project_k384_3x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 2:
+          project_k384_2x32(call->x + (ptrdiff_t)row * call->x_row, call->x_row, w, b,
+              y + row * 384, 384);
+          break;
+        case 1:
+          project_k384_1x32(call->x + (ptrdiff_t)row * call->x_row, w, b, y + row * 384);
+          break;
+        default: break;
       }
     }
   }

@@ -377,26 +377,24 @@ static void score_masked(const onnx_attention_call *call, const onnx_attention_r
       call->additive_row : NULL;
   vec high = vec_splat(*top);
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec s = vec_load(scores + key);
-      const size_t here = block + key;
-      s = vec_mul(vec_splat(3e+01f), vec_tanh(vec_mul(s, vec_splat(0.033333335f))));
-      vec added = vec_zero(), dropped = vec_zero();
-      if (additive) {
-        added = load_edge(additive + here, left_at(rooms->columns, here));
-        dropped = vec_same_bits(added, INT32_MIN | 0x7f800000);
-        s = vec_add(s, vec_without(added, dropped));
-      }
-      vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
-          (ptrdiff_t)here));
-      kept = vec_both(kept,
-          vec_load_bits(first_lanes + 16 - lanes_below(place + 1 - (ptrdiff_t)here)));
-      kept = vec_without(kept, dropped);
-      vec_store_bits(keep + key, kept);
-      s = vec_pick(kept, s, vec_splat(-FLT_MAX));
-      vec_store(scores + key, s);
-      high = vec_max(s, high);
+    vec s = vec_load(scores + key);
+    const size_t here = block + key;
+    s = vec_mul(vec_splat(3e+01f), vec_tanh(vec_mul(s, vec_splat(0.033333335f))));
+    vec added = vec_zero(), dropped = vec_zero();
+    if (additive) {
+      added = load_edge(additive + here, left_at(rooms->columns, here));
+      dropped = vec_same_bits(added, INT32_MIN | 0x7f800000);
+      s = vec_add(s, vec_without(added, dropped));
     }
+    vec kept = vec_load_bits(first_lanes + 16 - lanes_below((ptrdiff_t)rooms->live -
+        (ptrdiff_t)here));
+    kept = vec_both(kept,
+        vec_load_bits(first_lanes + 16 - lanes_below(place + 1 - (ptrdiff_t)here)));
+    kept = vec_without(kept, dropped);
+    vec_store_bits(keep + key, kept);
+    s = vec_pick(kept, s, vec_splat(-FLT_MAX));
+    vec_store(scores + key, s);
+    high = vec_max(s, high);
   }
   vec_store(to, high);
 }
@@ -407,12 +405,10 @@ static void weigh_masked(size_t first, size_t last, float *scores, int32_t *keep
 {
   vec sum = vec_zero();
   for (size_t key = first; key < last; key += 16) {
-    {
-      vec e = vec_exp(vec_sub(vec_load(scores + key), vec_splat(*largest)));
-      e = vec_both(e, vec_load_bits(keep + key));
-      vec_store(scores + key, e);
-      sum = vec_add(sum, e);
-    }
+    vec e = vec_exp(vec_sub(vec_load(scores + key), vec_splat(*largest)));
+    e = vec_both(e, vec_load_bits(keep + key));
+    vec_store(scores + key, e);
+    sum = vec_add(sum, e);
   }
   vec_store(to, sum);
 }
@@ -590,15 +586,13 @@ static int mix_16(size_t positions, const float *scores, const float *values, si
 static void mix_careful_16(const float *scores, const int32_t *keep, const float *values,
     size_t first, size_t stop, const float *fade, float *mixed)
 {
-  {
-    vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
-    for (size_t key = first; key < stop; key++) {
-      if (keep[key]) {
-        c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 80), c);
-      }
+  vec c = vec_mul(vec_load(mixed), vec_splat(*fade));
+  for (size_t key = first; key < stop; key++) {
+    if (keep[key]) {
+      c = vec_fma(vec_splat(scores[key]), vec_load(values + key * 80), c);
     }
-    vec_store(mixed, c);
   }
+  vec_store(mixed, c);
 }
 
 /* A tile of queries: softmax(scores) times values, over all keys that may be seen. */
@@ -634,95 +628,92 @@ static void attend_tile(const onnx_attention_call *call, const onnx_attention_ro
     }
   }
   for (size_t block = 0; block < rooms->live; block += 256) {
-    {
-      /* The keys that some query of the tile sees: from first to stop - 1,
-         in panels up to last. */
-      size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
-      stop = bounded(place + (ptrdiff_t)positions - (ptrdiff_t)block, stop);
-      const size_t last = (stop + 15) / 16 * 16;
-      if (first < stop) {
-        const int masked = 1;
-        for (size_t key = first; key < last; key += 16) {
-          scores_16(positions, q, keys + (block + key) * 64, scores + key);
+    /* The keys that some query of the tile sees: from first to stop - 1, in panels up to last. */
+    size_t first = 0, stop = rooms->live - block < 256 ? rooms->live - block : 256;
+    stop = bounded(place + (ptrdiff_t)positions - (ptrdiff_t)block, stop);
+    const size_t last = (stop + 15) / 16 * 16;
+    if (first < stop) {
+      const int masked = 1;
+      for (size_t key = first; key < last; key += 16) {
+        scores_16(positions, q, keys + (block + key) * 64, scores + key);
+      }
+      for (size_t position = 0; position < positions; position++) {
+        for (size_t i = 0; i < 2; i++) {
+          score_masked(call, rooms, row + position, block, first, last,
+              scores + (position * 2 + i) * 256, keep + (position * 2 + i) * 256,
+              top + position * 2 + i, across + (position * 2 + i) * 16);
         }
-        for (size_t position = 0; position < positions; position++) {
-          for (size_t i = 0; i < 2; i++) {
-            score_masked(call, rooms, row + position, block, first, last,
-                scores + (position * 2 + i) * 256, keep + (position * 2 + i) * 256,
-                top + position * 2 + i, across + (position * 2 + i) * 16);
-          }
+      }
+      for (size_t r = 0; r < positions * 2; r += 4) {
+        vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t position = 0; position < positions; position++) {
+        for (size_t i = 0; i < 2; i++) {
+          weigh_masked(first, last, scores + (position * 2 + i) * 256,
+              keep + (position * 2 + i) * 256, largest + position * 2 + i,
+              across + (position * 2 + i) * 16);
         }
-        for (size_t r = 0; r < positions * 2; r += 4) {
-          vec_store_4(largest + r, vec_tops(across + r * 16));
+      }
+      for (size_t r = 0; r < positions * 2; r += 4) {
+        if (block == 0) {
+          vec_store_4(total + r, vec_sums(across + r * 16));
+          vec_store_4(fade + r, vec_zero());
+          vec_store_4(top + r, vec_load_4(largest + r));
+        } else {
+          const vec high = vec_load_4(largest + r);
+          const vec worth = vec_exp(vec_sub(vec_load_4(top + r), high));
+          const vec so_far = vec_mul(vec_load_4(total + r), worth);
+          vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
+          vec_store_4(fade + r, worth);
+          vec_store_4(top + r, high);
         }
-        for (size_t position = 0; position < positions; position++) {
-          for (size_t i = 0; i < 2; i++) {
-            weigh_masked(first, last, scores + (position * 2 + i) * 256,
-                keep + (position * 2 + i) * 256, largest + position * 2 + i,
-                across + (position * 2 + i) * 16);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 80, first, stop, fade, masked, mixed)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80, first, stop,
+              fade + r, mixed + r * 80);
         }
-        for (size_t r = 0; r < positions * 2; r += 4) {
-          {
-            const vec high = vec_load_4(largest + r);
-            const vec worth = vec_exp(vec_sub(vec_load_4(top + r), high));
-            const vec so_far = vec_mul(vec_load_4(total + r), worth);
-            vec_store_4(total + r, vec_add(so_far, vec_sums(across + r * 16)));
-            vec_store_4(fade + r, worth);
-            vec_store_4(top + r, high);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 80 + 16, first, stop, fade, masked,
+          mixed + 16)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 16, first, stop,
+              fade + r, mixed + r * 80 + 16);
         }
-        if (!mix_16(positions, scores, values + block * 80, first, stop, fade, masked, mixed)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80, first, stop,
-                fade + r, mixed + r * 80);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 80 + 32, first, stop, fade, masked,
+          mixed + 32)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 32, first, stop,
+              fade + r, mixed + r * 80 + 32);
         }
-        if (!mix_16(positions, scores, values + block * 80 + 16, first, stop, fade, masked,
-            mixed + 16)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 16, first,
-                stop, fade + r, mixed + r * 80 + 16);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 80 + 48, first, stop, fade, masked,
+          mixed + 48)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 48, first, stop,
+              fade + r, mixed + r * 80 + 48);
         }
-        if (!mix_16(positions, scores, values + block * 80 + 32, first, stop, fade, masked,
-            mixed + 32)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 32, first,
-                stop, fade + r, mixed + r * 80 + 32);
-          }
-        }
-        if (!mix_16(positions, scores, values + block * 80 + 48, first, stop, fade, masked,
-            mixed + 48)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 48, first,
-                stop, fade + r, mixed + r * 80 + 48);
-          }
-        }
-        if (!mix_16(positions, scores, values + block * 80 + 64, first, stop, fade, masked,
-            mixed + 64)) {
-          for (size_t r = 0; r < positions * 2; r++) {
-            mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 64, first,
-                stop, fade + r, mixed + r * 80 + 64);
-          }
+      }
+      if (!mix_16(positions, scores, values + block * 80 + 64, first, stop, fade, masked,
+          mixed + 64)) {
+        for (size_t r = 0; r < positions * 2; r++) {
+          mix_careful_16(scores + r * 256, keep + r * 256, values + block * 80 + 64, first, stop,
+              fade + r, mixed + r * 80 + 64);
         }
       }
     }
   }
   for (size_t r = 0; r < positions * 2; r += 4) {
-    {
-      const vec all = vec_load_4(total + r);
-      vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
-    }
+    const vec all = vec_load_4(total + r);
+    vec_store_4(share + r, vec_without(vec_div(vec_splat(1.0f), all), vec_same_bits(all, 0)));
   }
   for (size_t position = 0; position < positions; position++) {
     for (size_t i = 0; i < 2; i++) {
-      {
-        const vec factor = vec_splat(share[position * 2 + i]);
-        for (size_t v = 0; v < 80; v += 16) {
-          vec_store(out + position * 640 + i * 80 + v,
-              vec_mul(vec_load(mixed + (position * 2 + i) * 80 + v), factor));
-        }
+      const vec factor = vec_splat(share[position * 2 + i]);
+      for (size_t v = 0; v < 80; v += 16) {
+        vec_store(out + position * 640 + i * 80 + v,
+            vec_mul(vec_load(mixed + (position * 2 + i) * 80 + v), factor));
       }
     }
   }

@@ -26,11 +26,9 @@ static void finish(const onnx_attention_call *call, const onnx_attention_rooms *
   float *x = rooms->heads + row * 640;
   float *y = call->y + (ptrdiff_t)row * call->y_row;
   for (size_t head = 0; head < 8; head++) {
-    {
-      float *out = y + (ptrdiff_t)head * call->y_head;
-      for (size_t p = 0; p < 80; p++) {
-        out[p] = x[head * 80 + p];
-      }
+    float *out = y + (ptrdiff_t)head * call->y_head;
+    for (size_t p = 0; p < 80; p++) {
+      out[p] = x[head * 80 + p];
     }
   }
 }

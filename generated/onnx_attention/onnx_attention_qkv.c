@@ -86,12 +86,10 @@ static void place_query(const onnx_attention_call *call, const onnx_attention_ro
     size_t row)
 {
   for (size_t head = 0; head < 8; head++) {
-    {
-      float *x = rooms->q + row * 512 + head * 64;
-      const float *q = call->q + (ptrdiff_t)row * call->q_row + (ptrdiff_t)head * call->q_head;
-      for (size_t i = 0; i < 64; i++) {
-        x[i] = q[i] * 0.125f;
-      }
+    float *x = rooms->q + row * 512 + head * 64;
+    const float *q = call->q + (ptrdiff_t)row * call->q_row + (ptrdiff_t)head * call->q_head;
+    for (size_t i = 0; i < 64; i++) {
+      x[i] = q[i] * 0.125f;
     }
   }
 }
@@ -102,12 +100,10 @@ static void place_key(const onnx_attention_call *call, const onnx_attention_room
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 4; head++) {
-    {
-      const float *k = call->k + (ptrdiff_t)row * call->k_row + (ptrdiff_t)head * call->k_head;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = call->k + (ptrdiff_t)row * call->k_row + (ptrdiff_t)head * call->k_head;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -118,14 +114,10 @@ static void place_eight_keys(const onnx_attention_call *call, const onnx_attenti
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 4; head++) {
-    {
-      const float *k = call->k + (ptrdiff_t)row * call->k_row + (ptrdiff_t)head * call->k_head;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_transpose(k + p, call->k_row, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = call->k + (ptrdiff_t)row * call->k_row + (ptrdiff_t)head * call->k_head;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_transpose(k + p, call->k_row, panel + p * 16);
     }
   }
 }
@@ -136,12 +128,10 @@ static void place_value(const onnx_attention_call *call, const onnx_attention_ro
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 4; head++) {
-    {
-      const float *v = call->v + (ptrdiff_t)row * call->v_row + (ptrdiff_t)head * call->v_head;
-      float *value = rooms->values + (head * rooms->positions + slot) * 80;
-      for (size_t p = 0; p < 80; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = call->v + (ptrdiff_t)row * call->v_row + (ptrdiff_t)head * call->v_head;
+    float *value = rooms->values + (head * rooms->positions + slot) * 80;
+    for (size_t p = 0; p < 80; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }

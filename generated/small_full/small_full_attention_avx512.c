@@ -70,6 +70,12 @@ ON_TARGET static inline void vec_store_8(float *p, vec a)
 {
   _mm512_mask_storeu_ps(p, 0x00ff, a);
 }
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
+}
 /* a + b */
 ON_TARGET static inline vec vec_add(vec a, vec b)
 {
@@ -222,49 +228,49 @@ ON_TARGET static void scores_4x16_h0_r0_k0(const float *q, const float *k, float
   vec a, w_0;
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   /* k = 0 */
-  w_0 = vec_load(k);
+  w_0 = vec_held(vec_load(k));
   a = vec_splat(q[0]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[16]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[32]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[48]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 1 */
-  w_0 = vec_load(k + 16);
+  w_0 = vec_held(vec_load(k + 16));
   a = vec_splat(q[1]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[17]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[33]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[49]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 2 */
-  w_0 = vec_load(k + 32);
+  w_0 = vec_held(vec_load(k + 32));
   a = vec_splat(q[2]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[18]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[34]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[50]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 3 */
-  w_0 = vec_load(k + 48);
+  w_0 = vec_held(vec_load(k + 48));
   a = vec_splat(q[3]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[19]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[35]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[51]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 4 */
-  w_0 = vec_load(k + 64);
+  w_0 = vec_held(vec_load(k + 64));
   a = vec_splat(q[4]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[20]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[36]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[52]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 5 */
-  w_0 = vec_load(k + 80);
+  w_0 = vec_held(vec_load(k + 80));
   a = vec_splat(q[5]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[21]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[37]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[53]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 6 */
-  w_0 = vec_load(k + 96);
+  w_0 = vec_held(vec_load(k + 96));
   a = vec_splat(q[6]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[22]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[38]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[54]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 7 */
-  w_0 = vec_load(k + 112);
+  w_0 = vec_held(vec_load(k + 112));
   a = vec_splat(q[7]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[23]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[39]); c_2_0 = vec_fma(a, w_0, c_2_0);
@@ -282,25 +288,25 @@ ON_TARGET static void mix_4x16_last8_h0_r0_b0_c0_k0(const float *scores, const f
   vec a, w_0;
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   /* k = 0 */
-  w_0 = vec_load_8(values);
+  w_0 = vec_held(vec_load_8(values));
   a = vec_splat(scores[0]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[16]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[32]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(scores[48]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 1 */
-  w_0 = vec_load_8(values + 8);
+  w_0 = vec_held(vec_load_8(values + 8));
   a = vec_splat(scores[1]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[17]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[33]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(scores[49]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 2 */
-  w_0 = vec_load_8(values + 16);
+  w_0 = vec_held(vec_load_8(values + 16));
   a = vec_splat(scores[2]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[18]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[34]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(scores[50]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 3 */
-  w_0 = vec_load_8(values + 24);
+  w_0 = vec_held(vec_load_8(values + 24));
   a = vec_splat(scores[3]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[19]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[35]); c_2_0 = vec_fma(a, w_0, c_2_0);
@@ -352,49 +358,49 @@ ON_TARGET static void scores_4x16_h1_r0_k0(const float *q, const float *k, float
   vec a, w_0;
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   /* k = 0 */
-  w_0 = vec_load(k);
+  w_0 = vec_held(vec_load(k));
   a = vec_splat(q[0]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[16]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[32]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[48]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 1 */
-  w_0 = vec_load(k + 16);
+  w_0 = vec_held(vec_load(k + 16));
   a = vec_splat(q[1]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[17]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[33]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[49]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 2 */
-  w_0 = vec_load(k + 32);
+  w_0 = vec_held(vec_load(k + 32));
   a = vec_splat(q[2]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[18]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[34]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[50]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 3 */
-  w_0 = vec_load(k + 48);
+  w_0 = vec_held(vec_load(k + 48));
   a = vec_splat(q[3]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[19]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[35]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[51]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 4 */
-  w_0 = vec_load(k + 64);
+  w_0 = vec_held(vec_load(k + 64));
   a = vec_splat(q[4]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[20]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[36]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[52]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 5 */
-  w_0 = vec_load(k + 80);
+  w_0 = vec_held(vec_load(k + 80));
   a = vec_splat(q[5]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[21]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[37]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[53]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 6 */
-  w_0 = vec_load(k + 96);
+  w_0 = vec_held(vec_load(k + 96));
   a = vec_splat(q[6]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[22]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[38]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(q[54]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 7 */
-  w_0 = vec_load(k + 112);
+  w_0 = vec_held(vec_load(k + 112));
   a = vec_splat(q[7]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(q[23]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(q[39]); c_2_0 = vec_fma(a, w_0, c_2_0);
@@ -412,25 +418,25 @@ ON_TARGET static void mix_4x16_last8_h1_r0_b0_c0_k0(const float *scores, const f
   vec a, w_0;
   vec c_0_0 = vec_zero(), c_1_0 = vec_zero(), c_2_0 = vec_zero(), c_3_0 = vec_zero();
   /* k = 0 */
-  w_0 = vec_load_8(values);
+  w_0 = vec_held(vec_load_8(values));
   a = vec_splat(scores[0]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[16]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[32]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(scores[48]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 1 */
-  w_0 = vec_load_8(values + 8);
+  w_0 = vec_held(vec_load_8(values + 8));
   a = vec_splat(scores[1]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[17]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[33]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(scores[49]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 2 */
-  w_0 = vec_load_8(values + 16);
+  w_0 = vec_held(vec_load_8(values + 16));
   a = vec_splat(scores[2]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[18]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[34]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(scores[50]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 3 */
-  w_0 = vec_load_8(values + 24);
+  w_0 = vec_held(vec_load_8(values + 24));
   a = vec_splat(scores[3]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(scores[19]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(scores[35]); c_2_0 = vec_fma(a, w_0, c_2_0);

@@ -198,12 +198,10 @@ static void project_o_4x16_r0_c0(const float *x, ptrdiff_t x_row, const float *w
 void small_full_output_portable(const small_full_call *call, const small_full_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  {
-    const float *w = packed + 784;
-    const float *b = packed + 1088;
-    float *y = call->y;
-    if (from <= 0 && to > 0) {
-      project_o_4x16_r0_c0(rooms->heads, 16, w, b, y, call->y_row);
-    }
+  const float *w = packed + 784;
+  const float *b = packed + 1088;
+  float *y = call->y;
+  if (from <= 0 && to > 0) {
+    project_o_4x16_r0_c0(rooms->heads, 16, w, b, y, call->y_row);
   }
 }

@@ -44,6 +44,12 @@ ON_TARGET static inline void vec_store(float *p, vec a)
 {
   _mm256_storeu_ps(p, a);
 }
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+x"(a));
+  return a;
+}
 /* a * b + c, rounded once where the machine can */
 ON_TARGET static inline vec vec_fma(vec a, vec b, vec c)
 {
@@ -62,97 +68,97 @@ ON_TARGET static void project_o_4x16_r0_c0(const float *x, ptrdiff_t x_row, cons
   vec c_0_1 = vec_load(b + 8), c_1_1 = vec_load(b + 8), c_2_1 = vec_load(b + 8),
       c_3_1 = vec_load(b + 8);
   /* k = 0 */
-  w_0 = vec_load(w); w_1 = vec_load(w + 8);
+  w_0 = vec_held(vec_load(w)); w_1 = vec_held(vec_load(w + 8));
   a = vec_splat(x[0]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[0]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[0]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[0]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 1 */
-  w_0 = vec_load(w + 16); w_1 = vec_load(w + 24);
+  w_0 = vec_held(vec_load(w + 16)); w_1 = vec_held(vec_load(w + 24));
   a = vec_splat(x[1]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[1]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[1]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[1]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 2 */
-  w_0 = vec_load(w + 32); w_1 = vec_load(w + 40);
+  w_0 = vec_held(vec_load(w + 32)); w_1 = vec_held(vec_load(w + 40));
   a = vec_splat(x[2]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[2]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[2]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[2]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 3 */
-  w_0 = vec_load(w + 48); w_1 = vec_load(w + 56);
+  w_0 = vec_held(vec_load(w + 48)); w_1 = vec_held(vec_load(w + 56));
   a = vec_splat(x[3]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[3]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[3]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[3]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 4 */
-  w_0 = vec_load(w + 64); w_1 = vec_load(w + 72);
+  w_0 = vec_held(vec_load(w + 64)); w_1 = vec_held(vec_load(w + 72));
   a = vec_splat(x[4]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[4]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[4]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[4]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 5 */
-  w_0 = vec_load(w + 80); w_1 = vec_load(w + 88);
+  w_0 = vec_held(vec_load(w + 80)); w_1 = vec_held(vec_load(w + 88));
   a = vec_splat(x[5]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[5]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[5]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[5]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 6 */
-  w_0 = vec_load(w + 96); w_1 = vec_load(w + 104);
+  w_0 = vec_held(vec_load(w + 96)); w_1 = vec_held(vec_load(w + 104));
   a = vec_splat(x[6]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[6]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[6]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[6]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 7 */
-  w_0 = vec_load(w + 112); w_1 = vec_load(w + 120);
+  w_0 = vec_held(vec_load(w + 112)); w_1 = vec_held(vec_load(w + 120));
   a = vec_splat(x[7]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[7]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[7]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[7]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 8 */
-  w_0 = vec_load(w + 128); w_1 = vec_load(w + 136);
+  w_0 = vec_held(vec_load(w + 128)); w_1 = vec_held(vec_load(w + 136));
   a = vec_splat(x[8]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[8]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[8]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[8]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 9 */
-  w_0 = vec_load(w + 144); w_1 = vec_load(w + 152);
+  w_0 = vec_held(vec_load(w + 144)); w_1 = vec_held(vec_load(w + 152));
   a = vec_splat(x[9]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[9]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[9]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[9]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 10 */
-  w_0 = vec_load(w + 160); w_1 = vec_load(w + 168);
+  w_0 = vec_held(vec_load(w + 160)); w_1 = vec_held(vec_load(w + 168));
   a = vec_splat(x[10]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[10]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[10]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[10]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 11 */
-  w_0 = vec_load(w + 176); w_1 = vec_load(w + 184);
+  w_0 = vec_held(vec_load(w + 176)); w_1 = vec_held(vec_load(w + 184));
   a = vec_splat(x[11]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[11]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[11]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[11]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 12 */
-  w_0 = vec_load(w + 192); w_1 = vec_load(w + 200);
+  w_0 = vec_held(vec_load(w + 192)); w_1 = vec_held(vec_load(w + 200));
   a = vec_splat(x[12]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[12]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[12]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[12]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 13 */
-  w_0 = vec_load(w + 208); w_1 = vec_load(w + 216);
+  w_0 = vec_held(vec_load(w + 208)); w_1 = vec_held(vec_load(w + 216));
   a = vec_splat(x[13]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[13]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[13]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[13]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 14 */
-  w_0 = vec_load(w + 224); w_1 = vec_load(w + 232);
+  w_0 = vec_held(vec_load(w + 224)); w_1 = vec_held(vec_load(w + 232));
   a = vec_splat(x[14]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[14]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[14]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
   a = vec_splat(x_3[14]); c_3_0 = vec_fma(a, w_0, c_3_0); c_3_1 = vec_fma(a, w_1, c_3_1);
   /* k = 15 */
-  w_0 = vec_load(w + 240); w_1 = vec_load(w + 248);
+  w_0 = vec_held(vec_load(w + 240)); w_1 = vec_held(vec_load(w + 248));
   a = vec_splat(x[15]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
   a = vec_splat(x_1[15]); c_1_0 = vec_fma(a, w_0, c_1_0); c_1_1 = vec_fma(a, w_1, c_1_1);
   a = vec_splat(x_2[15]); c_2_0 = vec_fma(a, w_0, c_2_0); c_2_1 = vec_fma(a, w_1, c_2_1);
@@ -170,13 +176,11 @@ ON_TARGET static void project_o_4x16_r0_c0(const float *x, ptrdiff_t x_row, cons
 ON_TARGET void small_full_output_avx2(const small_full_call *call, const small_full_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  {
-    const float *w = packed + 784;
-    const float *b = packed + 1088;
-    float *y = call->y;
-    if (from <= 0 && to > 0) {
-      project_o_4x16_r0_c0(rooms->heads, 16, w, b, y, call->y_row);
-    }
+  const float *w = packed + 784;
+  const float *b = packed + 1088;
+  float *y = call->y;
+  if (from <= 0 && to > 0) {
+    project_o_4x16_r0_c0(rooms->heads, 16, w, b, y, call->y_row);
   }
 }
 

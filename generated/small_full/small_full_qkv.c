@@ -507,13 +507,11 @@ static void place_value(const small_full_rooms *rooms, size_t row)
 void small_full_project_q_portable(const small_full_call *call, const small_full_rooms *rooms,
     const float *packed, size_t from, size_t to)
 {
-  {
-    const float *w = packed + 16;
-    const float *b = packed + 1040;
-    float *y = rooms->q;
-    if (from <= 0 && to > 0) {
-      project_q_4x16_r0_c0(call->x, call->x_row, w, b, 0.5100697f, y, 16);
-    }
+  const float *w = packed + 16;
+  const float *b = packed + 1040;
+  float *y = rooms->q;
+  if (from <= 0 && to > 0) {
+    project_q_4x16_r0_c0(call->x, call->x_row, w, b, 0.5100697f, y, 16);
   }
 }
 

@@ -54,6 +54,12 @@ ON_TARGET static inline void vec_store_8(float *p, vec a)
 {
   _mm512_mask_storeu_ps(p, 0x00ff, a);
 }
+/* a, in a register for all its uses */
+ON_TARGET static inline vec vec_held(vec a)
+{
+  __asm__("" : "+v"(a));
+  return a;
+}
 /* a * b */
 ON_TARGET static inline vec vec_mul(vec a, vec b)
 {
@@ -75,97 +81,97 @@ ON_TARGET static void project_q_4x16_r0_c0(const float *x, ptrdiff_t x_row, cons
   const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b);
   /* k = 0 */
-  w_0 = vec_load(w);
+  w_0 = vec_held(vec_load(w));
   a = vec_splat(x[0]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[0]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[0]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[0]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 1 */
-  w_0 = vec_load(w + 16);
+  w_0 = vec_held(vec_load(w + 16));
   a = vec_splat(x[1]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[1]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[1]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[1]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 2 */
-  w_0 = vec_load(w + 32);
+  w_0 = vec_held(vec_load(w + 32));
   a = vec_splat(x[2]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[2]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[2]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[2]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 3 */
-  w_0 = vec_load(w + 48);
+  w_0 = vec_held(vec_load(w + 48));
   a = vec_splat(x[3]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[3]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[3]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[3]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 4 */
-  w_0 = vec_load(w + 64);
+  w_0 = vec_held(vec_load(w + 64));
   a = vec_splat(x[4]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[4]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[4]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[4]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 5 */
-  w_0 = vec_load(w + 80);
+  w_0 = vec_held(vec_load(w + 80));
   a = vec_splat(x[5]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[5]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[5]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[5]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 6 */
-  w_0 = vec_load(w + 96);
+  w_0 = vec_held(vec_load(w + 96));
   a = vec_splat(x[6]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[6]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[6]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[6]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 7 */
-  w_0 = vec_load(w + 112);
+  w_0 = vec_held(vec_load(w + 112));
   a = vec_splat(x[7]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[7]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[7]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[7]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 8 */
-  w_0 = vec_load(w + 128);
+  w_0 = vec_held(vec_load(w + 128));
   a = vec_splat(x[8]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[8]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[8]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[8]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 9 */
-  w_0 = vec_load(w + 144);
+  w_0 = vec_held(vec_load(w + 144));
   a = vec_splat(x[9]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[9]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[9]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[9]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 10 */
-  w_0 = vec_load(w + 160);
+  w_0 = vec_held(vec_load(w + 160));
   a = vec_splat(x[10]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[10]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[10]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[10]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 11 */
-  w_0 = vec_load(w + 176);
+  w_0 = vec_held(vec_load(w + 176));
   a = vec_splat(x[11]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[11]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[11]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[11]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 12 */
-  w_0 = vec_load(w + 192);
+  w_0 = vec_held(vec_load(w + 192));
   a = vec_splat(x[12]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[12]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[12]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[12]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 13 */
-  w_0 = vec_load(w + 208);
+  w_0 = vec_held(vec_load(w + 208));
   a = vec_splat(x[13]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[13]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[13]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[13]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 14 */
-  w_0 = vec_load(w + 224);
+  w_0 = vec_held(vec_load(w + 224));
   a = vec_splat(x[14]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[14]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[14]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[14]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 15 */
-  w_0 = vec_load(w + 240);
+  w_0 = vec_held(vec_load(w + 240));
   a = vec_splat(x[15]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[15]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[15]); c_2_0 = vec_fma(a, w_0, c_2_0);
@@ -186,97 +192,97 @@ ON_TARGET static void project_k_4x16_r0_c0(const float *x, ptrdiff_t x_row, cons
   const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b);
   /* k = 0 */
-  w_0 = vec_load(w);
+  w_0 = vec_held(vec_load(w));
   a = vec_splat(x[0]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[0]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[0]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[0]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 1 */
-  w_0 = vec_load(w + 16);
+  w_0 = vec_held(vec_load(w + 16));
   a = vec_splat(x[1]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[1]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[1]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[1]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 2 */
-  w_0 = vec_load(w + 32);
+  w_0 = vec_held(vec_load(w + 32));
   a = vec_splat(x[2]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[2]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[2]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[2]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 3 */
-  w_0 = vec_load(w + 48);
+  w_0 = vec_held(vec_load(w + 48));
   a = vec_splat(x[3]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[3]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[3]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[3]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 4 */
-  w_0 = vec_load(w + 64);
+  w_0 = vec_held(vec_load(w + 64));
   a = vec_splat(x[4]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[4]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[4]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[4]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 5 */
-  w_0 = vec_load(w + 80);
+  w_0 = vec_held(vec_load(w + 80));
   a = vec_splat(x[5]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[5]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[5]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[5]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 6 */
-  w_0 = vec_load(w + 96);
+  w_0 = vec_held(vec_load(w + 96));
   a = vec_splat(x[6]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[6]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[6]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[6]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 7 */
-  w_0 = vec_load(w + 112);
+  w_0 = vec_held(vec_load(w + 112));
   a = vec_splat(x[7]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[7]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[7]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[7]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 8 */
-  w_0 = vec_load(w + 128);
+  w_0 = vec_held(vec_load(w + 128));
   a = vec_splat(x[8]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[8]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[8]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[8]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 9 */
-  w_0 = vec_load(w + 144);
+  w_0 = vec_held(vec_load(w + 144));
   a = vec_splat(x[9]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[9]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[9]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[9]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 10 */
-  w_0 = vec_load(w + 160);
+  w_0 = vec_held(vec_load(w + 160));
   a = vec_splat(x[10]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[10]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[10]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[10]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 11 */
-  w_0 = vec_load(w + 176);
+  w_0 = vec_held(vec_load(w + 176));
   a = vec_splat(x[11]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[11]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[11]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[11]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 12 */
-  w_0 = vec_load(w + 192);
+  w_0 = vec_held(vec_load(w + 192));
   a = vec_splat(x[12]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[12]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[12]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[12]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 13 */
-  w_0 = vec_load(w + 208);
+  w_0 = vec_held(vec_load(w + 208));
   a = vec_splat(x[13]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[13]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[13]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[13]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 14 */
-  w_0 = vec_load(w + 224);
+  w_0 = vec_held(vec_load(w + 224));
   a = vec_splat(x[14]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[14]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[14]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[14]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 15 */
-  w_0 = vec_load(w + 240);
+  w_0 = vec_held(vec_load(w + 240));
   a = vec_splat(x[15]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[15]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[15]); c_2_0 = vec_fma(a, w_0, c_2_0);
@@ -297,97 +303,97 @@ ON_TARGET static void project_v_4x16_r0_c0(const float *x, ptrdiff_t x_row, cons
   const float *x_3 = x + 3 * x_row; float *y_3 = y + 3 * y_row;
   vec c_0_0 = vec_load(b), c_1_0 = vec_load(b), c_2_0 = vec_load(b), c_3_0 = vec_load(b);
   /* k = 0 */
-  w_0 = vec_load(w);
+  w_0 = vec_held(vec_load(w));
   a = vec_splat(x[0]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[0]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[0]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[0]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 1 */
-  w_0 = vec_load(w + 16);
+  w_0 = vec_held(vec_load(w + 16));
   a = vec_splat(x[1]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[1]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[1]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[1]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 2 */
-  w_0 = vec_load(w + 32);
+  w_0 = vec_held(vec_load(w + 32));
   a = vec_splat(x[2]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[2]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[2]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[2]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 3 */
-  w_0 = vec_load(w + 48);
+  w_0 = vec_held(vec_load(w + 48));
   a = vec_splat(x[3]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[3]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[3]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[3]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 4 */
-  w_0 = vec_load(w + 64);
+  w_0 = vec_held(vec_load(w + 64));
   a = vec_splat(x[4]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[4]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[4]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[4]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 5 */
-  w_0 = vec_load(w + 80);
+  w_0 = vec_held(vec_load(w + 80));
   a = vec_splat(x[5]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[5]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[5]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[5]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 6 */
-  w_0 = vec_load(w + 96);
+  w_0 = vec_held(vec_load(w + 96));
   a = vec_splat(x[6]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[6]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[6]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[6]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 7 */
-  w_0 = vec_load(w + 112);
+  w_0 = vec_held(vec_load(w + 112));
   a = vec_splat(x[7]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[7]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[7]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[7]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 8 */
-  w_0 = vec_load(w + 128);
+  w_0 = vec_held(vec_load(w + 128));
   a = vec_splat(x[8]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[8]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[8]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[8]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 9 */
-  w_0 = vec_load(w + 144);
+  w_0 = vec_held(vec_load(w + 144));
   a = vec_splat(x[9]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[9]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[9]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[9]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 10 */
-  w_0 = vec_load(w + 160);
+  w_0 = vec_held(vec_load(w + 160));
   a = vec_splat(x[10]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[10]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[10]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[10]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 11 */
-  w_0 = vec_load(w + 176);
+  w_0 = vec_held(vec_load(w + 176));
   a = vec_splat(x[11]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[11]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[11]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[11]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 12 */
-  w_0 = vec_load(w + 192);
+  w_0 = vec_held(vec_load(w + 192));
   a = vec_splat(x[12]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[12]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[12]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[12]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 13 */
-  w_0 = vec_load(w + 208);
+  w_0 = vec_held(vec_load(w + 208));
   a = vec_splat(x[13]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[13]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[13]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[13]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 14 */
-  w_0 = vec_load(w + 224);
+  w_0 = vec_held(vec_load(w + 224));
   a = vec_splat(x[14]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[14]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[14]); c_2_0 = vec_fma(a, w_0, c_2_0);
   a = vec_splat(x_3[14]); c_3_0 = vec_fma(a, w_0, c_3_0);
   /* k = 15 */
-  w_0 = vec_load(w + 240);
+  w_0 = vec_held(vec_load(w + 240));
   a = vec_splat(x[15]); c_0_0 = vec_fma(a, w_0, c_0_0);
   a = vec_splat(x_1[15]); c_1_0 = vec_fma(a, w_0, c_1_0);
   a = vec_splat(x_2[15]); c_2_0 = vec_fma(a, w_0, c_2_0);
@@ -447,13 +453,11 @@ ON_TARGET static void place_value(const small_full_rooms *rooms, size_t row)
 ON_TARGET void small_full_project_q_avx512(const small_full_call *call,
     const small_full_rooms *rooms, const float *packed, size_t from, size_t to)
 {
-  {
-    const float *w = packed + 16;
-    const float *b = packed + 1040;
-    float *y = rooms->q;
-    if (from <= 0 && to > 0) {
-      project_q_4x16_r0_c0(call->x, call->x_row, w, b, 0.5100697f, y, 16);
-    }
+  const float *w = packed + 16;
+  const float *b = packed + 1040;
+  float *y = rooms->q;
+  if (from <= 0 && to > 0) {
+    project_q_4x16_r0_c0(call->x, call->x_row, w, b, 0.5100697f, y, 16);
   }
 }
 

@@ -15,8 +15,8 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 805,306,368 multiply-adds, 4,205,632 bytes of packed
  *           weights; 50,331,648 vector multiply-adds of 16 lanes
- * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
- *           attention 5 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ * plan      q 5 x 16 or 1 x 32 (tiles), k 5 x 16 or 1 x 32 (tiles), v 5 x 16 or 1 x 32 (tiles),
+ *           attention 5 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -90,25 +90,6 @@ static inline void vec_store(float *p, vec a)
 static inline vec vec_fma(vec a, vec b, vec c)
 {
   vec r; EACH_PART(r.at[i] = a.at[i] * b.at[i] + c.at[i];) return r;
-}
-
-/* 1 x 48 sums over k = 0..511. */
-static void project_k512_no_bias_1x48(const float *x, const float *w, float *y)
-{
-  vec c_0_0 = vec_zero();
-  vec c_0_1 = vec_zero();
-  vec c_0_2 = vec_zero();
-  for (size_t k = 0; k < 512; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8192);
-    const vec w_2 = vec_load(w + k * 16 + 16384);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
 }
 
 /* 1 x 32 sums over k = 0..511. */
@@ -240,14 +221,9 @@ void t5_small_encoder_output_portable(const t5_small_encoder_call *call,
     const t5_small_encoder_rooms *rooms, const float *packed, size_t from, size_t to)
 {
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 30; panel += 3) {
+    for (size_t panel = 0; panel < 32; panel += 2) {
       const float *w = packed + panel * 8192 + 786448;
       float *y = rooms->sum + panel * 16;
-      project_k512_no_bias_1x48(rooms->heads + from * 512, w, y + from * 512);
-    }
-    {
-      const float *w = packed + 1032208;
-      float *y = rooms->sum + 480;
       project_k512_no_bias_1x32(rooms->heads + from * 512, w, y + from * 512);
     }
   } else {

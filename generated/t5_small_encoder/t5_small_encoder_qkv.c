@@ -15,8 +15,8 @@
  *           reproducible=true
  * counts    one call of 512 tokens: 805,306,368 multiply-adds, 4,205,632 bytes of packed
  *           weights; 50,331,648 vector multiply-adds of 16 lanes
- * plan      q 5 x 16 or 1 x 48 (tiles), k 5 x 16 or 1 x 48 (tiles), v 5 x 16 or 1 x 48 (tiles),
- *           attention 5 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 48
+ * plan      q 5 x 16 or 1 x 32 (tiles), k 5 x 16 or 1 x 32 (tiles), v 5 x 16 or 1 x 32 (tiles),
+ *           attention 5 queries x 16 keys (tiles), blocks of 256 keys, o 5 x 16 or 1 x 32
  *           (tiles)
  * SPDX-License-Identifier: MIT-0
  * This file is yours: use it, change it, ship it, with or without this notice.
@@ -133,34 +133,13 @@ static void norm_input(const float *x, const float *gamma, float *y)
 {
   vec sum = vec_zero();
   for (size_t i = 0; i < 512; i += 16) {
-    {
-      const vec a = vec_load(x + i);
-      sum = vec_fma(a, a, sum);
-    }
+    const vec a = vec_load(x + i);
+    sum = vec_fma(a, a, sum);
   }
   const vec factor = vec_splat(1.0f / sqrtf(vec_sum(sum) * 0.001953125f + 1e-06f));
   for (size_t i = 0; i < 512; i += 16) {
     vec_store(y + i, vec_mul(vec_mul(vec_load(x + i), factor), vec_load(gamma + i)));
   }
-}
-
-/* 1 x 48 sums over k = 0..511. */
-static void project_k512_no_bias_scaled_1x48(const float *x, const float *w, float scale, float *y)
-{
-  vec c_0_0 = vec_zero();
-  vec c_0_1 = vec_zero();
-  vec c_0_2 = vec_zero();
-  for (size_t k = 0; k < 512; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8192);
-    const vec w_2 = vec_load(w + k * 16 + 16384);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-  vec_store(y + 16, vec_mul(c_0_1, vec_splat(scale)));
-  vec_store(y + 32, vec_mul(c_0_2, vec_splat(scale)));
 }
 
 /* 1 x 32 sums over k = 0..511. */
@@ -271,25 +250,6 @@ static void project_k512_no_bias_scaled_1x16(const float *x, const float *w, flo
     a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0);
   }
   vec_store(y, vec_mul(c_0_0, vec_splat(scale)));
-}
-
-/* 1 x 48 sums over k = 0..511. */
-static void project_k512_no_bias_1x48(const float *x, const float *w, float *y)
-{
-  vec c_0_0 = vec_zero();
-  vec c_0_1 = vec_zero();
-  vec c_0_2 = vec_zero();
-  for (size_t k = 0; k < 512; k++) {
-    const vec w_0 = vec_load(w + k * 16);
-    const vec w_1 = vec_load(w + k * 16 + 8192);
-    const vec w_2 = vec_load(w + k * 16 + 16384);
-    vec a;
-    a = vec_splat(x[k]); c_0_0 = vec_fma(a, w_0, c_0_0); c_0_1 = vec_fma(a, w_1, c_0_1);
-        c_0_2 = vec_fma(a, w_2, c_0_2);
-  }
-  vec_store(y, c_0_0);
-  vec_store(y + 16, c_0_1);
-  vec_store(y + 32, c_0_2);
 }
 
 /* 1 x 32 sums over k = 0..511. */
@@ -407,12 +367,10 @@ static void place_key(const t5_small_encoder_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 8; head++) {
-    {
-      const float *k = rooms->k_rows + row * 512 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p++) {
-        panel[p * 16] = k[p];
-      }
+    const float *k = rooms->k_rows + row * 512 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p++) {
+      panel[p * 16] = k[p];
     }
   }
 }
@@ -422,14 +380,10 @@ static void place_eight_keys(const t5_small_encoder_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 8; head++) {
-    {
-      const float *k = rooms->k_rows + row * 512 + head * 64;
-      float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
-      for (size_t p = 0; p < 64; p += 8) {
-        vec_transpose(k + p, 512, panel + p * 16);
-      }
-      for (size_t i = 0; i < 8; i++) {
-      }
+    const float *k = rooms->k_rows + row * 512 + head * 64;
+    float *panel = rooms->keys + (head * rooms->panels + slot / 16) * 1024 + slot % 16;
+    for (size_t p = 0; p < 64; p += 8) {
+      vec_transpose(k + p, 512, panel + p * 16);
     }
   }
 }
@@ -439,12 +393,10 @@ static void place_value(const t5_small_encoder_rooms *rooms, size_t row)
 {
   const size_t slot = rooms->past + row;
   for (size_t head = 0; head < 8; head++) {
-    {
-      const float *v = rooms->v_rows + row * 512 + head * 64;
-      float *value = rooms->values + (head * rooms->positions + slot) * 64;
-      for (size_t p = 0; p < 64; p += 16) {
-        vec_store(value + p, vec_load(v + p));
-      }
+    const float *v = rooms->v_rows + row * 512 + head * 64;
+    float *value = rooms->values + (head * rooms->positions + slot) * 64;
+    for (size_t p = 0; p < 64; p += 16) {
+      vec_store(value + p, vec_load(v + p));
     }
   }
 }
@@ -457,14 +409,9 @@ void t5_small_encoder_project_q_portable(const t5_small_encoder_call *call,
         rooms->normed_q + row * 512);
   }
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 30; panel += 3) {
+    for (size_t panel = 0; panel < 32; panel += 2) {
       const float *w = packed + panel * 8192 + 16;
       float *y = rooms->q + panel * 16;
-      project_k512_no_bias_scaled_1x48(rooms->normed_q + from * 512, w, 1.442695f, y + from * 512);
-    }
-    {
-      const float *w = packed + 245776;
-      float *y = rooms->q + 480;
       project_k512_no_bias_scaled_1x32(rooms->normed_q + from * 512, w, 1.442695f, y + from * 512);
     }
   } else {
@@ -538,14 +485,9 @@ void t5_small_encoder_project_kv_portable(const t5_small_encoder_call *call,
         rooms->normed_kv + row * 512);
   }
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 30; panel += 3) {
+    for (size_t panel = 0; panel < 32; panel += 2) {
       const float *w = packed + panel * 8192 + 262160;
       float *y = rooms->k_rows + panel * 16;
-      project_k512_no_bias_1x48(rooms->normed_kv + from * 512, w, y + from * 512);
-    }
-    {
-      const float *w = packed + 507920;
-      float *y = rooms->k_rows + 480;
       project_k512_no_bias_1x32(rooms->normed_kv + from * 512, w, y + from * 512);
     }
   } else {
@@ -600,14 +542,9 @@ void t5_small_encoder_project_kv_portable(const t5_small_encoder_call *call,
     }
   }
   if (to - from == 1) {
-    for (size_t panel = 0; panel < 30; panel += 3) {
+    for (size_t panel = 0; panel < 32; panel += 2) {
       const float *w = packed + panel * 8192 + 524304;
       float *y = rooms->v_rows + panel * 16;
-      project_k512_no_bias_1x48(rooms->normed_kv + from * 512, w, y + from * 512);
-    }
-    {
-      const float *w = packed + 770064;
-      float *y = rooms->v_rows + 480;
       project_k512_no_bias_1x32(rooms->normed_kv + from * 512, w, y + from * 512);
     }
   } else {

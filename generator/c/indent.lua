@@ -1,6 +1,8 @@
 --- C by its braces: indentation and the breaking of long lines, so that no formatter is needed.
 -- Knows C's syntax; knows nothing of attention or of machines.
 
+local blocks = require "c.blocks"
+
 local WIDTH <const> = 99
 
 --- Where the string or character that opens at a quote ends.
@@ -101,19 +103,29 @@ function nesting:pass(code)
   if code:find("^case .*:$") or code == "default:" then self.braces[#self.braces] = CASE end
 end
 
---- Indents C by its braces and breaks long lines; preprocessor lines stand at the margin.
+--- The lines of a text: { bare = without indentation, code, within = whether a comment is open
+-- where the line begins }.
+local function lines_of(text)
+  local lines, comment = {}, false
+  for line in text:gmatch("(.-)\n") do
+    local one = { bare = line:match("^%s*(.-)%s*$"), within = comment }
+    one.code, comment = code_of(one.bare, comment)
+    lines[#lines + 1] = one
+  end
+  return lines
+end
+
+--- Indents C by its braces and breaks long lines; preprocessor lines stand at the margin; a block
+-- that is all of another goes.
 -- @tparam string text C without indentation of its own
 -- @treturn string the same C, two blanks a brace
 local function indent(text)
-  local out, open, comment = {}, new_nesting(), false
-  for line in text:gmatch("(.-)\n") do
-    local bare = line:match("^%s*(.-)%s*$")
-    local within = comment
-    local code
-    code, comment = code_of(bare, comment)
+  local out, open = {}, new_nesting()
+  for _, line in ipairs(blocks.needed(lines_of(text))) do
+    local bare, code = line.bare, line.code
     if bare == "" then
       if #out > 0 and out[#out] ~= "" then out[#out + 1] = "" end
-    elseif within then
+    elseif line.within then
       append(out, open:indent_of("") .. " ", bare, bare:match("^%* ") or "")
       open:pass(code)
     elseif bare:sub(1, 1) == "#" then

@@ -32,6 +32,15 @@ function context.new(l, p, stage)
   return self
 end
 
+--- A count and its noun, for a title.
+-- @tparam integer count
+-- @tparam string one the noun of one
+-- @tparam string more of others
+-- @treturn string such as "1 query"
+function context.counted(count, one, more)
+  return ("%d %s"):format(count, count == 1 and one or more)
+end
+
 --- Renders a template with the context's names and more.
 function context:render(file, more)
   return render.template(file, setmetatable(more or {}, { __index = self.names }))

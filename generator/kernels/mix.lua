@@ -58,7 +58,8 @@ local function define_tile(context, rows, column, suffix, part)
   return product.define(context, {
     name = ("mix_%dx%d%s%s"):format(rows, vectors * lanes,
       rest > 0 and "_last" .. rest or "", suffix),
-    title = ("Weights of %d rows times values, %d columns."):format(rows, width),
+    title = ("Weights of %s times values, %s."):format(context.counted(rows, "row", "rows"),
+      context.counted(width, "column", "columns")),
     parameters = PARAMETERS, rows = rows, vectors = vectors, check = context.layer.masked,
     open = open, close = close,
     depth = function()

@@ -26,6 +26,7 @@ function product.define(context, tile)
   if w.functions[tile.name] then return tile.name end
   local body = context:render("product.c.in", {
     setup = tile.setup or {}, check = tile.check or false, rows = tile.rows, vectors = tile.vectors,
+    holds = tile.rows > 1 and context.target.words.held ~= nil,
     depth = tile.depth, value_a = tile.value_a, load_b = tile.load_b, open = tile.open,
     close = tile.close,
   })

@@ -31,7 +31,8 @@ local function define_tile(context, positions, columns, suffix)
     names[#names + 1] = product.define(context, {
       name = ("scores_%dx%d%s%s"):format(rows, vectors * lanes, suffix,
         #parts > 1 and "_p" .. part.from or ""),
-      title = ("Scores of %d queries and %d keys."):format(rows, vectors * lanes),
+      title = ("Scores of %s and %d keys."):format(context.counted(rows, "query", "queries"),
+        vectors * lanes),
       parameters = PARAMETERS, rows = rows, vectors = vectors,
       depth = function() return context.loop("p", part.from, part.to) end,
       value_a = function(r, p)

@@ -69,6 +69,9 @@ return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");]],
     zero = "return _mm256_setzero_ps();",
     splat = "return _mm256_set1_ps(a);",
     load = "return _mm256_loadu_ps(p);",
+    held = [[
+__asm__("" : "+x"(a));
+return a;]],
     store = "_mm256_storeu_ps(p, a);",
     load_part = function(n) return ("return %s;"):format(pieces(n)) end,
     store_part = function(n)

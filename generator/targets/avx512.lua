@@ -60,6 +60,9 @@ return __builtin_cpu_supports("avx512f") != 0;]],
     zero = "return _mm512_setzero_ps();",
     splat = "return _mm512_set1_ps(a);",
     load = "return _mm512_loadu_ps(p);",
+    held = [[
+__asm__("" : "+v"(a));
+return a;]],
     store = "_mm512_storeu_ps(p, a);",
     load_part = function(n)
       if n == 4 then return "return _mm512_zextps128_ps512(_mm_loadu_ps(p));" end

@@ -48,7 +48,7 @@ local function variant_of(variant, times, first_cache)
     end
   end
   local few, many = table.unpack(program.KEYS)
-  local short, long = times["soften:" .. few], times["soften:" .. many]
+  local short, long = times["soften:" .. few] / 4, times["soften:" .. many] / 4   -- of four rows
   local vector = (long - short) / ((many - few) / target.lanes)
   fitted.soften = {
     row = round(math.max(0, short - few / target.lanes * vector), 1),

@@ -2,7 +2,7 @@
 -- It prints a line `KEY nanoseconds` for each thing:
 --   tile:ROWS:PANELS:DEPTH   a tile, its weights read before
 --   stream:PANELS            one row through a matrix beyond the second cache
---   soften:KEYS              a row of the softmax
+--   soften:KEYS              four rows of the softmax, as a tile has them
 
 local context_module = require "kernels.context"
 local cost = require "cost"
@@ -116,20 +116,33 @@ local function add_projections(context, entries, things)
   end
 end
 
+local BESIDE_OTHERS <const> = { static = false, alone = false }
+
 local function add_softmax(context, entries, things)
-  local call = soften.define(context, false, { place = "" })
+  local score = soften.define(context, "score", false, BESIDE_OTHERS)
+  local weigh = soften.define(context, "weigh", false, BESIDE_OTHERS)
+  local lanes, block = context.lanes, context.plan.attention.block
+  local row = {
+    scores = ("scores + r * %d"):format(block), to = ("across + r * %d"):format(lanes),
+    top = "&top", largest = "largest + r",
+  }
   entries[#entries + 1] = ([[
 %sstatic void soften%s
 {
-(void)packed; (void)x; (void)from;
-const size_t first = 0, stop = to, last = to;
-float *scores = out;
-float top[1] = { -FLT_MAX }, total[1] = { 0.0f }, fade[1] = { 1.0f };
-(void)first; (void)last; (void)fade;
+(void)packed; (void)x;
+const size_t first = from, stop = to;
+const float top = -FLT_MAX;
+float *scores = out, *across = out + 4 * %d, *largest = across + 4 * %d, *total = largest + 4;
+for (size_t r = 0; r < 4; r++) {
 %s
-out[0] = total[0];
 }
-]]):format(context.writer.on, SIGNATURE, call { top = "top", total = "total", fade = "fade" })
+vec_store_4(largest, vec_tops(across));
+for (size_t r = 0; r < 4; r++) {
+%s
+}
+vec_store_4(total, vec_sums(across));
+}
+]]):format(context.writer.on, SIGNATURE, block, lanes, score(row), weigh(row))
   for _, keys in ipairs(program.KEYS) do
     things[#things + 1] = ('{ "soften:%d", soften, %d, 8 },\n'):format(keys, keys)
   end

@@ -25,6 +25,7 @@ typedef struct {
 
 MEANS(zero, 0)
 MEANS(splat, bits_of(use->number))
+MEANS(held, use->vectors[0][lane])
 MEANS(add, bits_of(OPERAND(0) + OPERAND(1)))
 MEANS(sub, bits_of(OPERAND(0) - OPERAND(1)))
 MEANS(mul, bits_of(OPERAND(0) * OPERAND(1)))
@@ -55,6 +56,7 @@ static int32_t fma_of(const machine *m, const word_use *use, int lane) {
 static const lane_word lane_words[] = {
     {"zero", BITS, zero_of},
     {"splat", NUMBER, splat_of},
+    {"held", BITS, held_of},
     {"add", NUMBER, add_of},
     {"sub", NUMBER, sub_of},
     {"mul", NUMBER, mul_of},

@@ -206,6 +206,20 @@ describe("indent", function()
     assert.equal("f(\n    a,\n    b\n    );\n", c.indent("f(\na,\nb\n);\n"))
   end)
 
+  it("takes a block away that is all of another", function()
+    assert.equal("for (;;) {\n  a();\n  b();\n}\n", c.indent "for (;;) {\n{\na();\nb();\n}\n}\n")
+    assert.equal("void f(void)\n{\n  a();\n}\n", c.indent "void f(void)\n{\n{\n{\na();\n}\n}\n}\n")
+    assert.equal("if (a) {\n  b();\n} else {\n  d();\n}\n",
+      c.indent "if (a) {\n{\nb();\n}\n} else {\n{\nd();\n}\n}\n")
+  end)
+
+  it("leaves a block with something beside it, and one behind a comment's brace", function()
+    local beside = "{\n  {\n    int i;\n  }\n  {\n    int i;\n  }\n}\n"
+    assert.equal(beside, c.indent(beside))
+    local comment = "/* { */\n{\n  a();\n}\n/* } */\n"
+    assert.equal(comment, c.indent(comment))
+  end)
+
   it("leaves what stands in a linkage at the margin", function()
     assert.equal("extern \"C\" {\nint f(void);\nenum {\n  A\n};\n}\n",
       c.indent("extern \"C\" {\nint f(void);\nenum {\nA\n};\n}\n"))
