@@ -227,16 +227,22 @@ end
 
 -- ---- Unrolling ---------------------------------------------------------------------------------
 
---- Vector multiply-adds of a stage up to which one row runs no slower written out than in tiles;
--- with more rows the text outgrows the gain (docs/unrolling.md).
-local WRITTEN_OUT <const> = 256
+--- Up to where a stage runs faster written out than in tiles (docs/unrolling.md): vector
+-- multiply-adds, and the depth of their sums. Without fused multiply-adds each is several
+-- instructions, so that the text soon outgrows what the machine keeps decoded.
+local WRITTEN_OUT <const> = {
+  fused = { multiply_adds = 3072, depth = math.huge },
+  other = { multiply_adds = 192, depth = 8 },
+}
 
 --- Whether a stage is written out where the choice is open.
--- @tparam integer rows of a call
+-- @tparam table target
 -- @tparam integer multiply_adds vectors of them in the stage
+-- @tparam integer depth of their sums
 -- @treturn boolean
-function cost.writes_out(rows, multiply_adds)
-  return rows <= 1 and multiply_adds <= WRITTEN_OUT
+function cost.writes_out(target, multiply_adds, depth)
+  local most = WRITTEN_OUT[target.fma and "fused" or "other"]
+  return multiply_adds <= most.multiply_adds and depth <= most.depth
 end
 
 return cost

@@ -92,16 +92,20 @@ local function statements(l, target)
 end
 
 --- Which stages are written out. `auto` does so where counts are fixed, so that tiles stay whole.
-local function full_stages(s, l, count)
+local function full_stages(l, target, count)
+  local s = l.spec
   local fixed = s.tokens.fixed and l.keys_fixed
-  local rows = math.max(s.tokens.max, l.fresh_max)
-  local function written_out(n)
-    return s.unroll == "full" or s.unroll == "auto" and fixed and cost.writes_out(rows, n)
+  -- tiles pass over keys that these drop
+  local trims = s.mask.padding or s.mask.causal or s.mask.window
+  local function written_out(n, depth)
+    return s.unroll == "full"
+      or s.unroll == "auto" and fixed and cost.writes_out(target, n, depth)
   end
   return {
-    qkv = written_out(count.q + count.k + count.v),
-    attention = written_out(count.scores + count.position + count.mix),
-    output = written_out(count.o),
+    qkv = written_out(count.q + count.k + count.v, math.max(s.d_q, s.d_k, s.d_v)),
+    attention = (s.unroll == "full" or not trims)
+      and written_out(count.scores + count.position + count.mix, s.p_q),
+    output = written_out(count.o, s.heads * s.p_v),
   }
 end
 
@@ -144,7 +148,7 @@ function plan.of(l, target)
   local p = {
     target = target, lanes = target.lanes, split = split(target), statements = count,
     direct = s.project.o and not (s.residual or s.norms.output or s.norms.after),
-    full = full_stages(s, l, count),
+    full = full_stages(l, target, count),
   }
   projections(l, target, p)
   if s.attention then

@@ -5,14 +5,14 @@
 local dkjson = require "dkjson"
 
 local folder = arg[1]
-local WIDTHS <const>, TOKENS <const> = { 8, 16, 32 }, { 1, 4, 8 }
-local MOST <const> = 16 * 256   -- tokens x d^2: beyond it, the written-out text compiles slowly
-local TARGETS <const> = { "avx2", "avx512" }
-local UNROLLS <const> = { "full", "tile" }
+local WIDTHS <const>, TOKENS <const> = { 8, 16, 32, 64 }, { 1, 2, 4, 8, 16 }
+local MOST <const> = 8192   -- tokens x d^2: beyond it, the written-out text compiles slowly
+local TARGETS <const> = { "portable", "avx2", "avx512" }
+local UNROLLS <const> = { "full", "tile", "auto" }
 
 local SPEC <const> = [[
 return { name = "d%d_t%d", heads = 2, d = %d, p_v = %d, tokens = %d,
-  targets = { "avx2", "avx512" } }
+  targets = { "portable", "avx2", "avx512" } }
 ]]
 
 local function write(path, text)
@@ -44,7 +44,7 @@ end
 --- Minima in microseconds by "shape peer".
 local function measured(unroll, paths)
   local found = {}
-  local handle = assert(io.popen(("generator/qkvc bench %s --unroll %s --json --rounds 6 "
+  local handle = assert(io.popen(("generator/qkvc bench %s --unroll %s --json --rounds 10 "
     .. "--cflags -O2 --compare %s"):format(paths, unroll, unroll == "full" and "loops" or "none"),
     "r"))
   for line in handle:lines() do
@@ -71,25 +71,25 @@ local paths = specs()
 local times = {}
 for _, unroll in ipairs(UNROLLS) do times[unroll] = measured(unroll, paths) end
 local rows, points = {
-  "| d | T | loops | " .. table.concat(TARGETS, ": full / tile | ")
-    .. ": full / tile |",
-  "|---|---|---|---|---|",
-}, { "d\tT\tloops\t" .. table.concat(TARGETS, "\t") }
+  "| d | T | loops | " .. table.concat(TARGETS, ": full / tile / auto | ")
+    .. ": full / tile / auto |",
+  "|---|---|---" .. ("|---"):rep(#TARGETS) .. "|",
+}, { "d\tT\tloops\t" .. table.concat(TARGETS, "\t\t\t") }
 for _, d in ipairs(WIDTHS) do
   for _, t in ipairs(tokens_of(d)) do
     local shape = ("d%d-t%d"):format(d, t)
     local loops = loops_of(times.full, shape)
-    local cells, ratios = {}, {}
+    local cells, points_of = {}, {}
     for i, target in ipairs(TARGETS) do
       local each = {}
       for j, unroll in ipairs(UNROLLS) do
         each[j] = us(times[unroll][shape .. " qkvc-" .. target])
       end
       cells[i] = table.concat(each, " / ")
-      ratios[i] = ("%s\t%s"):format(each[1], each[2])
+      points_of[i] = table.concat(each, "\t")
     end
     rows[#rows + 1] = ("| %d | %d | %s | %s |"):format(d, t, us(loops), table.concat(cells, " | "))
-    points[#points + 1] = ("%d\t%d\t%s\t%s"):format(d, t, us(loops), table.concat(ratios, "\t"))
+    points[#points + 1] = ("%d\t%d\t%s\t%s"):format(d, t, us(loops), table.concat(points_of, "\t"))
   end
 end
 write(folder .. "/unrolling.md", table.concat(rows, "\n") .. "\n")

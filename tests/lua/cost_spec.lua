@@ -70,8 +70,8 @@ describe("the tile of a projection", function()
     end
   end)
 
-  it("leaves no tail of fewer than eight sums for a fixed count", function()
-    for _, name in ipairs({ "avx2", "avx512" }) do
+  it("leaves no tail of few sums for a fixed count", function()
+    for name, least in pairs({ avx2 = 4, avx512 = 8 }) do   -- order does not matter
       for tokens = 3, 40 do
         local raw = { heads = 4, p_v = 32, d = 128, tokens = tokens, unroll = "tile" }
         local t = plan_of(raw, name).q
@@ -79,7 +79,7 @@ describe("the tile of a projection", function()
         if tokens >= 2 * t.rows then last = tokens % t.rows + t.rows end
         local tail = last > t.rows and last // 2 or last
         if tail == 0 then tail = t.rows end
-        assert.is_true(tail * t.vectors >= 8 or tokens == t.rows,
+        assert.is_true(tail * t.vectors >= least,
           ("%s: %d tokens by %d rows, %d vectors"):format(name, tokens, t.rows, t.vectors))
       end
     end
