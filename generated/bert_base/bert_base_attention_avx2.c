@@ -968,11 +968,11 @@ ON_TARGET static void attend_tile(const bert_base_call *call, const bert_base_ro
   float *total = scratch + 3536;
   float *fade = scratch + 3544;
   float *share = scratch + 3552;
-  vec_store_4(top, vec_splat(-FLT_MAX));
-  vec_store_4(total, vec_zero());
-  vec_store_4(top + 4, vec_splat(-FLT_MAX));
-  vec_store_4(total + 4, vec_zero());
-  for (size_t r = positions; r < 8; r++) {
+  for (size_t r = 0; r < positions; r += 4) {
+    vec_store_4(top + r, vec_splat(-FLT_MAX));
+    vec_store_4(total + r, vec_zero());
+  }
+  for (size_t r = positions; r % 4 != 0; r++) {
     vec_store(across + r * 8, vec_zero());
   }
   float *mixed = scratch + 3072;

@@ -892,11 +892,11 @@ static void attend_tile(const distilbert_call *call, const distilbert_rooms *roo
   float *total = scratch + 3024;
   float *fade = scratch + 3032;
   float *share = scratch + 3040;
-  vec_store_4(top, vec_splat(-FLT_MAX));
-  vec_store_4(total, vec_zero());
-  vec_store_4(top + 4, vec_splat(-FLT_MAX));
-  vec_store_4(total + 4, vec_zero());
-  for (size_t r = positions; r < 8; r++) {
+  for (size_t r = 0; r < positions; r += 4) {
+    vec_store_4(top + r, vec_splat(-FLT_MAX));
+    vec_store_4(total + r, vec_zero());
+  }
+  for (size_t r = positions; r % 4 != 0; r++) {
     vec_store(across + r * 16, vec_zero());
   }
   float *mixed = scratch + 2560;

@@ -595,11 +595,11 @@ static void attend_tile(const llama_3_2_1b_rooms *rooms, float *scratch, size_t 
   float *fade = scratch + 3608;
   float *share = scratch + 3616;
   const ptrdiff_t place = rooms->start + (ptrdiff_t)row;
-  vec_store_4(top, vec_splat(-FLT_MAX));
-  vec_store_4(total, vec_zero());
-  vec_store_4(top + 4, vec_splat(-FLT_MAX));
-  vec_store_4(total + 4, vec_zero());
-  for (size_t r = positions * 2; r < 8; r++) {
+  for (size_t r = 0; r < positions * 2; r += 4) {
+    vec_store_4(top + r, vec_splat(-FLT_MAX));
+    vec_store_4(total + r, vec_zero());
+  }
+  for (size_t r = positions * 2; r % 4 != 0; r++) {
     vec_store(across + r * 16, vec_zero());
   }
   float *mixed = scratch + 3072;

@@ -857,11 +857,11 @@ static void attend_tile(const minilm_l6_call *call, const minilm_l6_rooms *rooms
   float *largest = scratch + 2696;
   float *total = scratch + 2704;
   float *share = scratch + 2720;
-  vec_store_4(top, vec_splat(-FLT_MAX));
-  vec_store_4(total, vec_zero());
-  vec_store_4(top + 4, vec_splat(-FLT_MAX));
-  vec_store_4(total + 4, vec_zero());
-  for (size_t r = positions; r < 8; r++) {
+  for (size_t r = 0; r < positions; r += 4) {
+    vec_store_4(top + r, vec_splat(-FLT_MAX));
+    vec_store_4(total + r, vec_zero());
+  }
+  for (size_t r = positions; r % 4 != 0; r++) {
     vec_store(across + r * 16, vec_zero());
   }
   {
