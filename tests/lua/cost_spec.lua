@@ -71,7 +71,7 @@ describe("the tile of a projection", function()
   end)
 
   it("leaves no tail of few sums for a fixed count", function()
-    for name, least in pairs({ avx2 = 4, avx512 = 8 }) do   -- order does not matter
+    for name, least in pairs({ avx2 = 4, avx512 = 8 }) do   -- order does not matter: each by itself
       for tokens = 3, 40 do
         local raw = { heads = 4, p_v = 32, d = 128, tokens = tokens, unroll = "tile" }
         local t = plan_of(raw, name).q
